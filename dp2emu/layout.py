@@ -44,38 +44,36 @@ def record_packer(dtype: np.dtype[Any] | None) -> Callable[[Any], bytes]:
     pack, shape = packer_of(dtype).pack, _shape(dtype)
     if shape is None:
         return pack
-    return lambda record: pack(*_leaves(shape, record))
+    if any(shape):
+        return lambda record: pack(*_leaves(shape, record))
+
+    def pack_flat(record: Any) -> bytes:
+        if type(record) is not tuple:
+            raise StructError(f"{record!r:.60} is no tuple")
+        return pack(*record)
+
+    return pack_flat
 
 
-_Shape = int | list["_Shape"] | None
-"""The shape of a record: None for a number, of a tuple its length if it has numbers only, else
-the shapes of its parts."""
-
-
-def _shape(dtype: Any) -> _Shape:
+def _shape(dtype: np.dtype[Any]) -> list[Any] | None:
+    """The shape of a record: of a tuple the shapes of its parts, of a number None."""
     if dtype.names is not None:
-        parts = [_shape(dtype[name]) for name in dtype.names]
-    elif dtype.subdtype is not None:
+        return [_shape(dtype[name]) for name in dtype.names]
+    if dtype.subdtype is not None:
         base, (length, *more) = dtype.subdtype
-        parts = [_shape(np.dtype((base, tuple(more))))] * length
-    else:
-        return None
-    return len(parts) if not any(parts) else parts
+        return [_shape(np.dtype((base, tuple(more))))] * length
+    return None
 
 
-def _leaves(shape: Any, value: Any) -> Sequence[Any]:
+def _leaves(shape: Sequence[Any], value: Any) -> Sequence[Any]:
     """The numbers of a record in order.  Raises ``struct.error`` if it has another shape."""
-    count = shape if isinstance(shape, int) else len(shape)
-    if type(value) is not tuple or len(value) != count:
-        raise StructError(f"{value!r:.60} are not {count} fields")
-    if isinstance(shape, int):
+    if type(value) is not tuple or len(value) != len(shape):
+        raise StructError(f"{value!r:.60} are not {len(shape)} fields")
+    if not any(shape):
         return value
     leaves: list[Any] = []
     for part, each in zip(shape, value, strict=True):
-        if part is None:
-            leaves.append(each)
-        else:
-            leaves += _leaves(part, each)
+        leaves += [each] if part is None else _leaves(part, each)
     return leaves
 
 

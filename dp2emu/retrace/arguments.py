@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from dp2emu.capture.apitrace import TraceCall, Value
 from dp2emu.capture.apitrace.values import (
     MISSING,
     Bitmask,
     Enum,
-    Missing,
     Pointer,
     Repr,
     Struct,
@@ -32,6 +31,8 @@ _NUMBERED = Enum, Pointer, Bitmask
 
 def integer(value: object) -> int:
     """The value of an integer, enumeration, bitmask, boolean or pointer as an int; NULL is 0."""
+    if type(value) is int:
+        return value
     if isinstance(value, _NUMBERED):
         return value.value
     if value is None:
@@ -174,7 +175,10 @@ class Arguments:
     @property
     def result(self) -> int:
         """The call's return value as a number."""
-        return integer(_recorded(self.call.result, "the result"))
+        result = self.call.result
+        if result is MISSING:
+            raise Inexpressible("the result was not recorded")
+        return integer(result)
 
     def declares(self, name: str) -> bool:
         """Whether the function has an argument of that name."""
@@ -218,7 +222,10 @@ class Arguments:
         place = self._places.get(name)
         if place is None:
             raise Inexpressible(f"no argument {name}")
-        return _recorded(self.call.arguments[place], name)
+        value = self.call.arguments[place]
+        if value is MISSING:
+            raise Inexpressible(f"{name} was not recorded")
+        return value
 
     def integer(self, name: str) -> int:
         """An argument as an integer."""
@@ -272,12 +279,6 @@ class Arguments:
     def bind(self, name: str, thing: object) -> None:
         """Bind ``thing`` to the address that the call returned through an argument."""
         self._objects.bind(self.address(name), thing)
-
-
-def _recorded(value: Value | Literal[Missing.MISSING], what: str) -> Value:
-    if value is MISSING:
-        raise Inexpressible(f"{what} was not recorded")
-    return value
 
 
 def plane(call: Arguments, name: str) -> list[float]:

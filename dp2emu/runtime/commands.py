@@ -71,6 +71,8 @@ class _Records:
         Raises UsageError for values that do not fit.
         """
         try:
+            if len(records) == 1:
+                return self._pack_one(records[0])
             return b"".join(map(self._pack_one, records))
         except (struct.error, OverflowError, TypeError):
             return pack(self._dtype, records, self._op)
@@ -172,6 +174,9 @@ class CommandBuffer:
             self._append(form, first, b"", int(form.item is None))
             return
         data, each = form.item.pack(items), form.item.size
+        if len(data) == each and len(self._bytes) + _HEADER.size + len(first) + each <= self.capacity:
+            self._append(form, first, data, 1)
+            return
         while data:
             room = self._room(_HEADER.size + len(first), each)
             self._append(form, first, data[: room * each], min(room, len(data) // each))
