@@ -103,11 +103,19 @@ def members(of: Struct, names: Sequence[str], read: Callable[[object], T]) -> tu
 
 def flattened(value: object) -> list[Value]:
     """The leaves of nested arrays and structures, in order."""
-    if isinstance(value, tuple):
-        return [leaf for each in value for leaf in flattened(each)]
-    if isinstance(value, Struct):
-        return [leaf for each in value.members for leaf in flattened(each)]
-    return [value]  # type: ignore[list-item]
+    leaves: list[Value] = []
+    _gather((value,), leaves)  # type: ignore[arg-type]
+    return leaves
+
+
+def _gather(found: tuple[Value, ...], leaves: list[Value]) -> None:
+    for each in found:
+        if isinstance(each, tuple):
+            _gather(each, leaves)
+        elif isinstance(each, Struct):
+            _gather(each.members, leaves)
+        else:
+            leaves.append(each)
 
 
 def _kind(value: object) -> str:
@@ -156,8 +164,11 @@ class Objects:
 class Arguments:
     """Reads the arguments of a traced call by name, and looks up the objects they point to."""
 
+    __slots__ = ("_given", "_objects", "_places", "call")
+
     def __init__(self, call: TraceCall, objects: Objects) -> None:
         self.call = call
+        self._given = call.arguments
         self._objects = objects
         self._places = call.function.places
 
@@ -214,7 +225,7 @@ class Arguments:
         place = self._places.get(name)
         if place is None:
             return False
-        value = self.call.arguments[place]
+        value = self._given[place]
         return value is not None and value is not MISSING
 
     def value(self, name: str) -> Value:
@@ -222,7 +233,7 @@ class Arguments:
         place = self._places.get(name)
         if place is None:
             raise Inexpressible(f"no argument {name}")
-        value = self.call.arguments[place]
+        value = self._given[place]
         if value is MISSING:
             raise Inexpressible(f"{name} was not recorded")
         return value
@@ -241,7 +252,8 @@ class Arguments:
 
     def reals(self, name: str) -> list[float]:
         """The floats in an argument that is an array or structure, nested or not, in order."""
-        return [real(leaf) for leaf in flattened(self.value(name))]
+        leaves = flattened(self.value(name))
+        return [leaf if type(leaf) is float else real(leaf) for leaf in leaves]
 
     def integers(self, name: str) -> list[int]:
         """The integers in an argument that is an array or structure, nested or not, in order."""
@@ -266,6 +278,8 @@ class Arguments:
     def address(self, name: str) -> int:
         """A pointer's address, 0 for NULL; of a pointer to a pointer, the inner one's."""
         value = self.value(name)
+        if isinstance(value, Pointer):
+            return value.value
         return integer(pointee(value) if isinstance(value, tuple) else value)
 
     def thing(self, name: str, kind: type[T]) -> T:

@@ -164,8 +164,10 @@ class Program:
         if row is None:
             self.losses.add(call.number, call.name, "not a function that is known")
             return
+        if row.act is None:
+            return
         arguments = Arguments(call, self.objects)
-        if row.act is None or arguments.failed:
+        if arguments.failed:
             return
         if not call.finished:
             self.losses.add(call.number, call.name, "the trace does not tell how it ended")

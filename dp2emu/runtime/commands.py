@@ -218,20 +218,20 @@ class CommandBuffer:
         op = form.op
         if form.since > self._version and not allowed(op, self._version):
             raise UsageError(f"{op.name} in a context of DirectX {self._version}")
-        if self._open is not None and self._join(self._open, op, data, count):
+        token = self._open
+        if token is not None and token[0] == op and self._join(token, data, count):
             return
         self.reserve(_HEADER.size + len(head) + len(data))
         self._open = (op, len(self._bytes), count) if op in _MERGED else None
         self._bytes += _HEADER.pack(op, 0, count) + head + data
 
-    def _join(self, token: tuple[Op, int, int], op: Op, data: bytes, count: int) -> bool:
-        """Append ``count`` items to the last token if its type is ``op`` and they fit; returns
-        whether they did.
+    def _join(self, token: tuple[Op, int, int], data: bytes, count: int) -> bool:
+        """Append ``count`` items to the last token, ``token``, if they fit; returns whether they
+        did.
         """
-        last, offset, before = token
+        op, offset, before = token
         together = before + count
-        fits = len(self._bytes) + len(data) <= self.capacity and together <= MAX_ITEMS
-        if last != op or not fits:
+        if len(self._bytes) + len(data) > self.capacity or together > MAX_ITEMS:
             return False
         self._bytes += data
         _HEADER.pack_into(self._bytes, offset, op, 0, together)

@@ -423,8 +423,8 @@ class EventReader:
 
     def _quick_enter(self, block: bytes, at: int) -> int:
         """Read an enter event; the place behind it."""
-        thread, at = uint(block, at)
-        key, at = uint(block, at)
+        thread, at = (block[at], at + 1) if block[at] < 0x80 else uint(block, at)
+        key, at = (block[at], at + 1) if block[at] < 0x80 else uint(block, at)
         function = self._functions[key]
         size = len(function.arguments)
         if thread >= self._limits.threads or len(self._open) >= self._limits.trace_calls:
