@@ -355,16 +355,7 @@ def _fits_any(hints: Sequence[Any], deep: bool) -> _Fits | None:
     if len(several) == 1:
         (only,) = several
         return lambda value: value is None or only(value) if empty else only(value)
-
-    def fits_one(value: Any) -> bool:
-        if value is None and empty:
-            return True
-        for fits in several:
-            if fits(value):
-                return True
-        return False
-
-    return fits_one
+    return lambda value: (value is None and empty) or any(fits(value) for fits in several)
 
 
 def _fits_generic(origin: Any, arguments: tuple[Any, ...], deep: bool) -> _Fits | None:

@@ -112,8 +112,10 @@ def _string(text: str) -> bytes:
 
 
 def chunk(times: tuple[int, int], messages: bytes, compression: str, packed: bytes) -> bytes:
-    """Serialize an MCAP Chunk, without the library for speed: ``packed`` is ``messages`` compressed
-    by the MCAP ``compression``, ``times`` are those of the first and last of them.
+    """Serialize an MCAP Chunk, without the library for speed.
+
+    ``packed`` is ``messages`` compressed by the MCAP ``compression``, ``times`` are those of the
+    first and the last message.
     """
     head = CHUNK_HEAD.pack(*times, len(messages), zlib.crc32(messages))
     size = len(packed).to_bytes(8, "little")
@@ -127,9 +129,7 @@ def chunk_index(
     length of the Chunk, ``sizes`` those of its messages, compressed and not.
     """
     head = CHUNK_INDEX_HEAD.pack(*times, *place, 0, 0)
-    return _record(
-        Opcode.CHUNK_INDEX, head, _string(compression), struct.pack("<QQ", *sizes)
-    )
+    return _record(Opcode.CHUNK_INDEX, head, _string(compression), struct.pack("<QQ", *sizes))
 
 
 def next_sequence(kind: Kind, calls: int) -> int:

@@ -11,14 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from dp2emu.capture.apitrace import TraceCall, Value
-from dp2emu.capture.apitrace.values import (
-    MISSING,
-    Bitmask,
-    Enum,
-    Pointer,
-    Repr,
-    Struct,
-)
+from dp2emu.capture.apitrace.values import MISSING, Bitmask, Enum, Pointer, Repr, Struct
 from dp2emu.retrace.losses import Inexpressible
 
 T = TypeVar("T")

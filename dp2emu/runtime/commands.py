@@ -174,7 +174,10 @@ class CommandBuffer:
             self._append(form, first, b"", int(form.item is None))
             return
         data, each = form.item.pack(items), form.item.size
-        if len(data) == each and len(self._bytes) + _HEADER.size + len(first) + each <= self.capacity:
+        if (
+            len(data) == each
+            and len(self._bytes) + _HEADER.size + len(first) + each <= self.capacity
+        ):
             self._append(form, first, data, 1)
             return
         while data:
