@@ -223,21 +223,23 @@ class Arguments:
 
     def value(self, name: str) -> Value:
         """The value of an argument as recorded."""
-        place = self._places.get(name)
-        if place is None:
-            raise Inexpressible(f"no argument {name}")
-        value = self._given[place]
+        try:
+            value = self._given[self._places[name]]
+        except KeyError:
+            raise Inexpressible(f"no argument {name}") from None
         if value is MISSING:
             raise Inexpressible(f"{name} was not recorded")
         return value
 
     def integer(self, name: str) -> int:
         """An argument as an integer."""
-        return integer(self.value(name))
+        value = self.value(name)
+        return value if type(value) is int else integer(value)
 
     def dword(self, name: str) -> int:
         """An argument as a DWORD: a float by its bits, an integer by its low 32 bits."""
-        return state_word(self.value(name))
+        value = self.value(name)
+        return value & _DWORD if type(value) is int else state_word(value)
 
     def real(self, name: str) -> float:
         """The value of argument ``name`` as a float."""

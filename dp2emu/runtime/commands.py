@@ -11,10 +11,10 @@ import msgspec
 import numpy as np
 
 import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
-from dp2emu.argument_check import checked_on_failure
+from dp2emu.argument_check import FOREIGN, check_contents, checked_on_failure, unchecked
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.table import TABLE, Token
-from dp2emu.errors import UsageError
+from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.layout import reader_of, record_packer
 
 MAX_ITEMS = 0xFFFF
@@ -160,12 +160,22 @@ class CommandBuffer:
         if len(self._bytes) + size > self.capacity:
             self.flush()
 
+    @unchecked
     def emit(self, op: Op, items: Sequence[Any] = (), *, head: Any = None) -> None:
         """Append a token; ``items`` has a tuple of fields for each item (a number for an index).
 
         Items that do not fit go into further tokens, each with the same ``head``.  Raises
         UsageError for a token whose content is not a head and items.
         """
+        try:
+            self._emit(op, items, head)
+        except Dp2Error:
+            raise
+        except FOREIGN:
+            check_contents(CommandBuffer.emit, self, op, items)
+            raise
+
+    def _emit(self, op: Op, items: Sequence[Any], head: Any) -> None:
         form = _form(op)
         if not form.run:
             raise UsageError(f"{op.name} is not a run of records")
@@ -174,10 +184,8 @@ class CommandBuffer:
             self._append(form, first, b"", int(form.item is None))
             return
         data, each = form.item.pack(items), form.item.size
-        if (
-            len(data) == each
-            and len(self._bytes) + _HEADER.size + len(first) + each <= self.capacity
-        ):
+        size = len(self._bytes) + _HEADER.size + len(first) + each
+        if len(data) == each and size <= self.capacity:
             self._append(form, first, data, 1)
             return
         while data:
@@ -224,7 +232,9 @@ class CommandBuffer:
         token = self._open
         if token is not None and token[0] == op and self._join(token, data, count):
             return
-        self.reserve(_HEADER.size + len(head) + len(data))
+        size = _HEADER.size + len(head) + len(data)
+        if len(self._bytes) + size > self.capacity:
+            self.reserve(size)
         self._open = (op, len(self._bytes), count) if op in _MERGED else None
         self._bytes += _HEADER.pack(op, 0, count) + head + data
 

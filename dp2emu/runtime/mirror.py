@@ -118,11 +118,14 @@ class Mirror:
         The value is sent, even if unchanged, or only stored while a state block is recorded.
         """
         key, value = given[:-1], given[-1]
-        if self._recording is None:
-            self._set(self._values, key, value)
-            self._send(key, value)
-        else:
+        if self._recording is not None:
             self._record_one(self._recording, key, value)
+            return
+        name = key[0]
+        if name in HOLDERS:
+            self.uses.change(key, self._values.get(key), value)
+        self._values[key] = value
+        self._setters[name](*key[1:], [value] if name in REGISTERS else value)
 
     def put_rows(self, name: str, first: int, rows: Sequence[Any]) -> None:
         """Set consecutive settings, such as constant registers, from number ``first`` on in one

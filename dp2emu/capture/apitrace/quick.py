@@ -84,9 +84,9 @@ class QuickReader:
                 self.cost -= VALUE_COST
             else:
                 raise Unusual
-        if count > most:
+        self.cost += VALUE_COST * count
+        if count > most or self.cost > self.room:
             raise Unusual
-        self.charge(VALUE_COST * count)
         return at + 1, result, flags
 
 

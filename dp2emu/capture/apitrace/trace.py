@@ -408,11 +408,13 @@ class EventReader:
         """Calls up to the first event that is unusual, or the end of the block."""
         cursor = self._cursor
         block, at = cursor.block, cursor.at
+        end = len(block)
         try:
-            while at < len(block):
-                if block[at] == 0:
+            while at < end:
+                event = block[at]
+                if event == 0:
                     cursor.at = at = self._quick_enter(block, at + 1)
-                elif block[at] == 1:
+                elif event == 1:
                     call, at = self._quick_leave(block, at + 1)
                     cursor.at = at
                     yield call
