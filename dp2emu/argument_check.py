@@ -20,7 +20,7 @@ from itertools import chain
 from mmap import mmap
 from numbers import Integral, Real
 from os import PathLike
-from types import FunctionType, NoneType, UnionType
+from types import FunctionType, MethodType, NoneType, UnionType
 from typing import Any, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
@@ -149,6 +149,14 @@ def unchecked(function: _T) -> _T:
     passes them on to a function that does.
     """
     return cast(_T, _marked(function))
+
+
+def trusted(method: _T) -> _T:
+    """A bound ``method`` of a ``checked`` class without its check, for callers in the library that
+    pass arguments of the right types many times.
+    """
+    bound: Any = method
+    return cast(_T, MethodType(bound.__func__.__wrapped__, bound.__self__))
 
 
 def check_contents(function: Callable[..., Any], *arguments: Any) -> None:
@@ -340,6 +348,9 @@ def _fits_any(hints: Sequence[Any], deep: bool) -> _Fits | None:
     several = [fits for fits in found if fits is not None]
     if len(several) < len(found):
         return None
+    if all(hint is NoneType or _fits_instances(hint, deep) for hint in hints):
+        kinds = tuple(hints)
+        return lambda value: isinstance(value, kinds)
     empty = NoneType in hints
     if len(several) == 1:
         (only,) = several
@@ -392,13 +403,22 @@ def _is_array(kind: type, value: Any) -> bool:
 
 
 def _fits_class(kind: type, deep: bool) -> _Fits | None:
-    if issubclass(kind, IntEnum | IntFlag) and not deep:
-        return _is_integer  # Direct3D's numbers are open: the function decides on unknown ones
+    if _fits_instances(kind, deep):
+        return lambda value: isinstance(value, kind)
     if getattr(kind, "_is_protocol", False):
         return _fits_protocol(kind)
-    if deep and (issubclass(kind, msgspec.Struct) or hasattr(kind, "_fields")):
+    if deep:
         return _fits_record(kind)
-    return lambda value: isinstance(value, kind)
+    return _is_integer  # Direct3D's numbers are open: the function decides on unknown ones
+
+
+def _fits_instances(hint: Any, deep: bool) -> bool:
+    """Whether exactly the instances of ``hint``, which is a class then, fit it."""
+    if not inspect.isclass(hint) or hint in _PLAIN or get_origin(hint) is not None:
+        return False
+    record = issubclass(hint, msgspec.Struct) or hasattr(hint, "_fields")
+    number = issubclass(hint, IntEnum | IntFlag)
+    return not (getattr(hint, "_is_protocol", False) or (record if deep else number))
 
 
 def _fits_protocol(kind: type) -> _Fits:

@@ -7,8 +7,9 @@ different sizes: ``<L`` is 4 bytes in ``struct`` and 8 in NumPy on a 64-bit host
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from struct import Struct
+from struct import error as StructError
 from typing import Any
 
 import construct
@@ -32,6 +33,48 @@ def packer_of(dtype: np.dtype[Any] | None) -> Struct:
     if layout.size != dtype.itemsize:
         raise TypeError(f"{dtype} is not a packed record of scalars")
     return layout
+
+
+def record_packer(dtype: np.dtype[Any] | None) -> Callable[[Any], bytes]:
+    """A function that packs a record of Python numbers, in tuples that are nested as the dtype is.
+
+    It is faster than NumPy for a single record, and raises ``struct.error`` or OverflowError where
+    NumPy would convert or refuse values.  Raises TypeError for a dtype that is not packed.
+    """
+    pack, shape = packer_of(dtype).pack, _shape(dtype)
+    if shape is None:
+        return pack
+    if any(shape):
+        return lambda record: pack(*_leaves(shape, record))
+
+    def pack_flat(record: Any) -> bytes:
+        if type(record) is not tuple:
+            raise StructError(f"{record!r:.60} is no tuple")
+        return pack(*record)
+
+    return pack_flat
+
+
+def _shape(dtype: np.dtype[Any]) -> list[Any] | None:
+    """The shape of a record: of a tuple the shapes of its parts, of a number None."""
+    if dtype.names is not None:
+        return [_shape(dtype[name]) for name in dtype.names]
+    if dtype.subdtype is not None:
+        base, (length, *more) = dtype.subdtype
+        return [_shape(np.dtype((base, tuple(more))))] * length
+    return None
+
+
+def _leaves(shape: Sequence[Any], value: Any) -> Sequence[Any]:
+    """The numbers of a record in order.  Raises ``struct.error`` if it has another shape."""
+    if type(value) is not tuple or len(value) != len(shape):
+        raise StructError(f"{value!r:.60} are not {len(shape)} fields")
+    if not any(shape):
+        return value
+    leaves: list[Any] = []
+    for part, each in zip(shape, value, strict=True):
+        leaves += [each] if part is None else _leaves(part, each)
+    return leaves
 
 
 def _codes(dtype: np.dtype[Any]) -> str:

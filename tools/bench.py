@@ -21,7 +21,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import benchmark.fuzzing  # noqa: F401  (registers its rows)
+import benchmark.fuzzing
+import benchmark.imports  # noqa: F401  (both register their rows)
 from benchmark.place import Place, machine, told
 from benchmark.promises import BENCHMARKS, measure_apart
 from benchmark.race import Settings, cost, race

@@ -12,16 +12,20 @@ _ZSTD_LEVEL = 3
 _ZSTD_WINDOW = 8 << 20  # every decoder should allow this much (RFC 8878, 3.1.1.1.2)
 
 
-def deflate(name: str, data: bytes) -> bytes:
-    """``data`` compressed; ``name`` is "zstd" or "" (none).  Raises UsageError otherwise."""
+def deflater(name: str) -> Callable[[bytes], bytes]:
+    """A function that compresses chunks; ``name`` is "zstd" or "" (none).
+
+    It keeps its tables from chunk to chunk, since clearing new ones takes longer than a small
+    chunk.  It is for one thread at a time.  Raises UsageError for another name.
+    """
     if not name:
-        return data
+        return bytes
     if name != "zstd":
         raise UsageError(f"no chunk compression {name!r}")
     import zstandard
 
-    packed: bytes = zstandard.ZstdCompressor(level=_ZSTD_LEVEL).compress(data)
-    return packed
+    compress: Callable[[bytes], bytes] = zstandard.ZstdCompressor(level=_ZSTD_LEVEL).compress
+    return compress
 
 
 def inflate(name: str, data: bytes, size: int) -> bytes | bytearray:

@@ -9,6 +9,7 @@ everything else of the call that follows.
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Callable
 from functools import lru_cache
 from io import BytesIO
@@ -35,6 +36,12 @@ RECORD_HEAD = struct.Struct("<BQ")
 """``struct`` format of the opcode and body length before the body of every MCAP record."""
 MESSAGE_HEAD = struct.Struct("<HIQQ")
 """``struct`` format of an MCAP Message's first fields: channel, sequence, log and publish time."""
+CHUNK_HEAD = struct.Struct("<QQQI")
+"""``struct`` format of an MCAP Chunk's first fields: times of the first and last message, size and
+CRC of the messages."""
+CHUNK_INDEX_HEAD = struct.Struct("<QQQQIQ")
+"""``struct`` format of an MCAP ChunkIndex's first fields: times of the first and last message,
+offset and length of the Chunk, size of the message index offsets, length of the message index."""
 FOOTER = struct.Struct("<QQI")
 """``struct`` format of an MCAP Footer: summary start, summary offset start, summary CRC."""
 SUMMARY_OFFSET = struct.Struct("<BQQ")
@@ -92,6 +99,37 @@ def message(kind: Kind, time: int, sequence: int, payload: Payload) -> bytes:
     """Serialize an MCAP Message, without the library for speed; the channel id is the kind."""
     head = RECORD_HEAD.pack(Opcode.MESSAGE, MESSAGE_HEAD.size + len(payload))
     return b"".join((head, MESSAGE_HEAD.pack(kind, sequence, time, time), payload))
+
+
+def _record(opcode: Opcode, *parts: bytes) -> bytes:
+    body = b"".join(parts)
+    return RECORD_HEAD.pack(opcode, len(body)) + body
+
+
+def _string(text: str) -> bytes:
+    data = text.encode()
+    return len(data).to_bytes(4, "little") + data
+
+
+def chunk(times: tuple[int, int], messages: bytes, compression: str, packed: bytes) -> bytes:
+    """Serialize an MCAP Chunk, without the library for speed.
+
+    ``packed`` is ``messages`` compressed by the MCAP ``compression``, ``times`` are those of the
+    first and the last message.
+    """
+    head = CHUNK_HEAD.pack(*times, len(messages), zlib.crc32(messages))
+    size = len(packed).to_bytes(8, "little")
+    return _record(Opcode.CHUNK, head, _string(compression), size, packed)
+
+
+def chunk_index(
+    times: tuple[int, int], place: tuple[int, int], compression: str, sizes: tuple[int, int]
+) -> bytes:
+    """Serialize an MCAP ChunkIndex, without the library for speed: ``place`` is the offset and
+    length of the Chunk, ``sizes`` those of its messages, compressed and not.
+    """
+    head = CHUNK_INDEX_HEAD.pack(*times, *place, 0, 0)
+    return _record(Opcode.CHUNK_INDEX, head, _string(compression), struct.pack("<QQ", *sizes))
 
 
 def next_sequence(kind: Kind, calls: int) -> int:

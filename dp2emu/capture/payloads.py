@@ -8,7 +8,7 @@ sealed capture is ``describe(kind)``.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from itertools import accumulate
 from typing import Any, cast
@@ -167,10 +167,11 @@ def encode(record: Record) -> Entry:
 
 
 def _packing(record: Record) -> tuple[Kind, Callable[[Any], bytes]]:
-    if isinstance(record, records.SurfaceCreated) and record.desc.managed:
-        return Kind.MANAGED, _pack_managed
-    if isinstance(record, records.SurfaceCreated) and not _is_plain(record.desc):
-        return Kind.TEXTURE, _pack_texture
+    if isinstance(record, records.SurfaceCreated):
+        if record.desc.managed:
+            return Kind.MANAGED, _pack_managed
+        if not _is_plain(record.desc):
+            return Kind.TEXTURE, _pack_texture
     return _PACK[type(record)]
 
 
@@ -185,21 +186,23 @@ def entries(record: Record) -> list[Entry]:
     Raises CaptureError like ``encode``, and for a record that exceeds the default limits of
     readers.
     """
-    stored = [encode(piece) for piece in _pieces(record)]
-    for _, _, payload in stored:
-        if len(payload) > PAYLOAD_BYTES:
-            raise CaptureError(f"record of {len(payload)} bytes, more than {PAYLOAD_BYTES}")
-    return stored
+    if isinstance(record, records.MemoryWritten) and len(record.data) > MEMORY_PIECE:
+        return list(map(_stored, _pieces(record)))
+    return [_stored(record)]
 
 
-def _pieces(record: Record) -> list[Record]:
-    if not isinstance(record, records.MemoryWritten) or len(record.data) <= MEMORY_PIECE:
-        return [record]
+def _stored(record: Record) -> Entry:
+    entry = encode(record)
+    if len(entry[2]) > PAYLOAD_BYTES:
+        raise CaptureError(f"record of {len(entry[2])} bytes, more than {PAYLOAD_BYTES}")
+    return entry
+
+
+def _pieces(record: records.MemoryWritten) -> Iterator[Record]:
     handle, offset, data, time = record.handle, record.offset, record.data, record.time
-    return [
-        records.MemoryWritten(handle, offset + at, data[at : at + MEMORY_PIECE], time)
-        for at in range(0, len(data), MEMORY_PIECE)
-    ]
+    for at in range(0, len(data), MEMORY_PIECE):
+        piece = data[at : at + MEMORY_PIECE]
+        yield records.MemoryWritten(handle, offset + at, piece, time)
 
 
 def decode(kind: Kind, time: int, payload: Payload) -> Record:

@@ -11,7 +11,7 @@ from mcap.opcode import Opcode
 
 from dp2emu.argument_check import checked
 from dp2emu.capture import container
-from dp2emu.capture.compression import deflate
+from dp2emu.capture.compression import deflater
 from dp2emu.capture.container import MAGIC, TOPICS, build, message, next_sequence
 from dp2emu.capture.files import Closable, Place, Sink
 from dp2emu.capture.payloads import PAYLOAD_BYTES, Entry, Kind, entries
@@ -73,6 +73,7 @@ class CaptureWriter(Closable):
         if not 0 < chunk_bytes <= _CHUNK_BYTES_MOST:
             raise UsageError(f"chunks of {chunk_bytes} bytes, not of 1 to {_CHUNK_BYTES_MOST}")
         self._compression = COMPRESSIONS[compression]
+        self._deflate = deflater(self._compression)
         self._chunk_bytes = chunk_bytes
         self._totals = Totals()
         self._calls = 0
@@ -103,23 +104,14 @@ class CaptureWriter(Closable):
         if not chunk.parts:
             return
         data = b"".join(chunk.parts)
-        packed = deflate(self._compression, data)
-        first, last = chunk.times or (0, 0)
+        packed = self._deflate(data)
+        times = chunk.times or (0, 0)
         offset = self._sink.offset
-        chunk_record = mcap.Chunk(
-            compression=self._compression, data=packed, message_start_time=first,
-            message_end_time=last, uncompressed_crc=zlib.crc32(data), uncompressed_size=len(data),
-        )  # fmt: skip
-        self._sink.write(build(chunk_record))
+        self._sink.write(container.chunk(times, data, self._compression, packed))
         self._sink.flush()  # a crash would lose the small chunks that gather in its buffer
-        self._count_chunk(first, last)
-        index = mcap.ChunkIndex(
-            chunk_start_offset=offset, chunk_length=self._sink.offset - offset,
-            message_start_time=first, message_end_time=last, message_index_length=0,
-            message_index_offsets={}, compression=self._compression,
-            compressed_size=len(packed), uncompressed_size=len(data),
-        )  # fmt: skip
-        self._index.write(build(index))
+        self._count_chunk(*times)
+        place, sizes = (offset, self._sink.offset - offset), (len(packed), len(data))
+        self._index.write(container.chunk_index(times, place, self._compression, sizes))
 
     def close(self) -> None:
         """Write the last chunk, the totals and the index; close the file if opened by path."""

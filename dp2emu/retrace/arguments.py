@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from dp2emu.capture.apitrace import TraceCall, Value
 from dp2emu.capture.apitrace.values import MISSING, Bitmask, Enum, Pointer, Repr, Struct
-from dp2emu.errors import ArgumentError
 from dp2emu.retrace.losses import Inexpressible
 
 T = TypeVar("T")
@@ -20,11 +19,14 @@ T = TypeVar("T")
 _FAILED = 0x8000_0000
 """The severity bit of an HRESULT, which is set if a call failed."""
 _DWORD = 0xFFFF_FFFF
+_NUMBERED = Enum, Pointer, Bitmask
 
 
 def integer(value: object) -> int:
     """The value of an integer, enumeration, bitmask, boolean or pointer as an int; NULL is 0."""
-    if isinstance(value, Enum | Bitmask | Pointer):
+    if type(value) is int:
+        return value
+    if isinstance(value, _NUMBERED):
         return value.value
     if value is None:
         return 0
@@ -35,7 +37,7 @@ def integer(value: object) -> int:
 
 def real(value: object) -> float:
     """The value of a floating-point number; traces may write it as an integer."""
-    if isinstance(value, int | float):
+    if isinstance(value, (float, int)):
         return float(value)
     raise Inexpressible(f"{_kind(value)} instead of a float")
 
@@ -94,11 +96,19 @@ def members(of: Struct, names: Sequence[str], read: Callable[[object], T]) -> tu
 
 def flattened(value: object) -> list[Value]:
     """The leaves of nested arrays and structures, in order."""
-    if isinstance(value, tuple):
-        return [leaf for each in value for leaf in flattened(each)]
-    if isinstance(value, Struct):
-        return [leaf for each in value.members for leaf in flattened(each)]
-    return [value]  # type: ignore[list-item]
+    leaves: list[Value] = []
+    _gather((value,), leaves)  # type: ignore[arg-type]
+    return leaves
+
+
+def _gather(found: tuple[Value, ...], leaves: list[Value]) -> None:
+    for each in found:
+        if isinstance(each, tuple):
+            _gather(each, leaves)
+        elif isinstance(each, Struct):
+            _gather(each.members, leaves)
+        else:
+            leaves.append(each)
 
 
 def _kind(value: object) -> str:
@@ -159,9 +169,13 @@ class Objects:
 class Arguments:
     """Reads the arguments of a traced call by name, and looks up the objects they point to."""
 
+    __slots__ = ("_given", "_places", "call", "objects")
+
     def __init__(self, call: TraceCall, objects: Objects) -> None:
         self.call = call
         self.objects = objects
+        self._given = call.arguments
+        self._places = call.function.places
 
     @property
     def number(self) -> int:
@@ -177,11 +191,14 @@ class Arguments:
     @property
     def result(self) -> int:
         """The call's return value as a number."""
-        return integer(self._recorded(self.call.result, "the result"))
+        result = self.call.result
+        if result is MISSING:
+            raise Inexpressible("the result was not recorded")
+        return integer(result)
 
     def declares(self, name: str) -> bool:
         """Whether the function has an argument of that name."""
-        return name in self.call.function.arguments
+        return name in self._places
 
     def spelled(self, *names: str) -> str:
         """The first of ``names`` that is an argument's name in the traced function, else the last
@@ -210,28 +227,31 @@ class Arguments:
 
     def has(self, name: str) -> bool:
         """Whether the function has this argument and the trace a value for it that is not NULL."""
-        return self.declares(name) and self.call.argument(name) not in (None, MISSING)
+        place = self._places.get(name)
+        if place is None:
+            return False
+        value = self._given[place]
+        return value is not None and value is not MISSING
 
     def value(self, name: str) -> Value:
         """The value of an argument as recorded."""
         try:
-            found = self.call.argument(name)
-        except ArgumentError:
+            value = self._given[self._places[name]]
+        except KeyError:
             raise Inexpressible(f"no argument {name}") from None
-        return self._recorded(found, name)
-
-    def _recorded(self, value: object, what: str) -> Value:
         if value is MISSING:
-            raise Inexpressible(f"{what} was not recorded")
-        return value  # type: ignore[return-value]
+            raise Inexpressible(f"{name} was not recorded")
+        return value
 
     def integer(self, name: str) -> int:
         """An argument as an integer."""
-        return integer(self.value(name))
+        value = self.value(name)
+        return value if type(value) is int else integer(value)
 
     def dword(self, name: str) -> int:
         """An argument as a DWORD: a float by its bits, an integer by its low 32 bits."""
-        return state_word(self.value(name))
+        value = self.value(name)
+        return value & _DWORD if type(value) is int else state_word(value)
 
     def real(self, name: str) -> float:
         """The value of argument ``name`` as a float."""
@@ -239,7 +259,8 @@ class Arguments:
 
     def reals(self, name: str) -> list[float]:
         """The floats in an argument that is an array or structure, nested or not, in order."""
-        return [real(leaf) for leaf in flattened(self.value(name))]
+        leaves = flattened(self.value(name))
+        return [leaf if type(leaf) is float else real(leaf) for leaf in leaves]
 
     def integers(self, name: str) -> list[int]:
         """The integers in an argument that is an array or structure, nested or not, in order."""
@@ -264,6 +285,8 @@ class Arguments:
     def address(self, name: str) -> int:
         """A pointer's address, 0 for NULL; of a pointer to a pointer, the inner one's."""
         value = self.value(name)
+        if isinstance(value, Pointer):
+            return value.value
         return integer(pointee(value) if isinstance(value, tuple) else value)
 
     def thing(self, name: str, kind: type[T]) -> T:

@@ -76,9 +76,10 @@ class Import:
         for call in self._trace.calls():
             self._call = call
             program.play(call)
-            yield from made
-            yield from _labels(call, made)
-            made.clear()
+            if made:
+                yield from made
+                yield from _labels(call, made)
+                made.clear()
         program.end()
         yield from made
 

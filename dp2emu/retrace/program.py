@@ -54,7 +54,7 @@ NO_EFFECT = "Has no effect on the driver."
 UNCHANGED = "Changes nothing that is drawn."
 
 
-def _add(
+def add(
     interfaces: str, names: str, act: Action | None, says: str, failing: bool = False
 ) -> None:
     """Add a ``Method`` to ``METHODS`` for each pair of interface and name, both separated by
@@ -72,7 +72,7 @@ def method(interfaces: str, names: str, *, failing: bool = False) -> Callable[[A
     """
 
     def register(act: Action) -> Action:
-        _add(interfaces, names, act, " ".join((act.__doc__ or "").split()), failing)
+        add(interfaces, names, act, " ".join((act.__doc__ or "").split()), failing)
         return act
 
     return register
@@ -90,9 +90,9 @@ def forward(
     """
 
     def act(program: Program, call: Arguments) -> None:
-        find(call)(*(read(call, name) for read, name in readers))
+        find(call)(*[read(call, name) for read, name in readers])
 
-    _add(interfaces, names, act, says)
+    add(interfaces, names, act, says)
 
 
 def method_of(
@@ -111,7 +111,7 @@ def method_of(
 
 def inert(interfaces: str, names: str, says: str) -> None:
     """Register methods that send nothing to the driver; ``says`` tells why."""
-    _add(interfaces, names, None, says)
+    add(interfaces, names, None, says)
 
 
 def lost(interfaces: str, names: str, reason: str) -> None:
@@ -120,7 +120,7 @@ def lost(interfaces: str, names: str, reason: str) -> None:
     def lose(program: Program, call: Arguments) -> None:
         raise Inexpressible(reason)
 
-    _add(interfaces, names, lose, f"A loss: {reason}.")
+    add(interfaces, names, lose, f"A loss: {reason}.")
 
 
 _TOOLS = "Passes a remark to tools; nothing for the driver."
@@ -214,14 +214,16 @@ class Program:
     def play(self, call: TraceCall) -> None:
         """Perform the action that imports a call; without one, or if it fails, record a loss."""
         self._last = call.number
-        row = row_of(call.name)
+        row = row_of(call.function.name)
         if row is None:
             self.losses.add(call.number, call.name, "not a function that is known")
+            return
+        if row.act is None:
             return
         arguments = Arguments(call, self.objects)
         if "recorder" in self.__dict__:
             self.recorder.call = call.number
-        if row.act is None or (arguments.failed and not row.failing):
+        if arguments.failed and not row.failing:
             return
         if not call.finished:
             self.losses.add(call.number, call.name, "the trace does not tell how it ended")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
+import msgspec
 import numpy as np
 
 import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
-from dp2emu.argument_check import checked_on_failure
+from dp2emu.argument_check import FOREIGN, check_contents, checked_on_failure, unchecked
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.table import TABLE, Token
-from dp2emu.errors import UsageError
+from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.layout import reader_of, record_packer
 
 MAX_ITEMS = 0xFFFF
 """Largest number of items in a token: the header's n is 16 bits (wire format, "Stream shape")."""
@@ -52,6 +55,64 @@ def pack(dtype: np.dtype[Any] | None, values: Any, op: Op) -> bytes:
             return np.array(values, dtype).tobytes()
     except (OverflowError, TypeError, ValueError) as error:
         raise UsageError(f"{op.name}: {error}") from None
+
+
+class _Records:
+    """Packs the records of a token, its heads or its items, of ``size`` bytes each."""
+
+    def __init__(self, dtype: np.dtype[Any], op: Op) -> None:
+        self._dtype, self._op = dtype, op
+        self.size = dtype.itemsize
+        self._pack_one = record_packer(dtype)
+
+    def pack(self, records: Sequence[Any]) -> bytes:
+        """Records as bytes; values that ``struct`` does not take are converted as ``pack`` does.
+
+        Raises UsageError for values that do not fit.
+        """
+        try:
+            if len(records) == 1:
+                return self._pack_one(records[0])
+            return b"".join(map(self._pack_one, records))
+        except (struct.error, OverflowError, TypeError):
+            return pack(self._dtype, records, self._op)
+
+
+class _Form(msgspec.Struct, frozen=True):
+    """A row of the token table, prepared for writing: ``run`` tells whether a token is a head and
+    a run of items, ``tail_size`` is the number of bytes that an item's bytes announce behind it.
+    """
+
+    op: Op
+    since: int
+    run: bool
+    head: _Records | None
+    item: _Records | None
+    tail_size: Callable[[bytes], int] | None
+
+
+@cache
+def _form(op: int) -> _Form:
+    row = TABLE[op]
+    head, item = (
+        None if dtype is None else _Records(dtype, row.op)
+        for dtype in (row.head_dtype, row.item_dtype)
+    )
+    several = item is None or row.count(1) == 1
+    run = not row.tail and not row.vertices and several
+    return _Form(row.op, row.since, run, head, item, _tail_size(row))
+
+
+def _tail_size(row: Token) -> Callable[[bytes], int] | None:
+    if row.tail is None or row.item_dtype is None:
+        return None
+    size, fields = row.tail.size, reader_of(row.item_dtype)
+    return lambda item: size(fields(item, 0))
+
+
+def _packed(records: _Records | None, record: Any, op: Op) -> bytes:
+    """A single record as bytes.  Raises UsageError if the token has none, or it does not fit."""
+    return pack(None, record, op) if records is None else records.pack([record])
 
 
 @checked_on_failure
@@ -99,23 +160,37 @@ class CommandBuffer:
         if len(self._bytes) + size > self.capacity:
             self.flush()
 
+    @unchecked
     def emit(self, op: Op, items: Sequence[Any] = (), *, head: Any = None) -> None:
         """Append a token; ``items`` has a tuple of fields for each item (a number for an index).
 
         Items that do not fit go into further tokens, each with the same ``head``.  Raises
         UsageError for a token whose content is not a head and items.
         """
-        row = TABLE[op]
-        if row.tail or row.vertices or (row.item_dtype is not None and row.count(1) != 1):
+        try:
+            self._emit(op, items, head)
+        except Dp2Error:
+            raise
+        except FOREIGN:
+            check_contents(CommandBuffer.emit, self, op, items)
+            raise
+
+    def _emit(self, op: Op, items: Sequence[Any], head: Any) -> None:
+        form = _form(op)
+        if not form.run:
             raise UsageError(f"{op.name} is not a run of records")
-        first = pack(row.head_dtype, head, op) if head is not None else b""
-        if row.item_dtype is None or not items:
-            self._append(op, first, b"", int(row.item_dtype is None))
+        first = b"" if head is None else _packed(form.head, head, op)
+        if form.item is None or not items:
+            self._append(form, first, b"", int(form.item is None))
             return
-        data, each = pack(row.item_dtype, items, op), row.item_dtype.itemsize
+        data, each = form.item.pack(items), form.item.size
+        size = len(self._bytes) + _HEADER.size + len(first) + each
+        if len(data) == each and size <= self.capacity:
+            self._append(form, first, data, 1)
+            return
         while data:
             room = self._room(_HEADER.size + len(first), each)
-            self._append(op, first, data[: room * each], min(room, len(data) // each))
+            self._append(form, first, data[: room * each], min(room, len(data) // each))
             data = data[room * each :]
 
     def emit_counted(self, op: Op, count: int, head: Any, data: bytes = b"") -> None:
@@ -126,19 +201,22 @@ class CommandBuffer:
         """
         if not 0 <= count <= MAX_ITEMS:
             raise UsageError(f"{op.name} of {count}")
-        self._append(op, pack(TABLE[op].head_dtype, head, op), data, count)
+        form = _form(op)
+        self._append(form, _packed(form.head, head, op), data, count)
 
     def emit_tailed(self, op: Op, item: Any, tail: bytes) -> None:
         """Append a token of one ``item`` with the variable bytes ``tail`` behind it.
 
         Raises UsageError unless the fields of the item announce that number of bytes.
         """
-        row = TABLE[op]
-        data = pack(row.item_dtype, [item], op)
-        expected = _tail_size(row, data)
+        form = _form(op)
+        data = _packed(form.item, item, op)
+        if form.tail_size is None:
+            raise UsageError(f"{op.name} has nothing behind its items")
+        expected = form.tail_size(data)
         if len(tail) != expected:
             raise UsageError(f"{op.name}: {len(tail)} bytes behind the item, not {expected}")
-        self._append(op, b"", data + tail, 1)
+        self._append(form, b"", data + tail, 1)
 
     def _room(self, fixed: int, each: int) -> int:
         """How many items of ``each`` bytes still fit into the buffer after ``fixed`` bytes, at
@@ -147,31 +225,28 @@ class CommandBuffer:
         self.reserve(fixed + each)
         return min((self.capacity - len(self._bytes) - fixed) // each, MAX_ITEMS)
 
-    def _append(self, op: Op, head: bytes, data: bytes, count: int) -> None:
-        if not allowed(op, self._version):
+    def _append(self, form: _Form, head: bytes, data: bytes, count: int) -> None:
+        op = form.op
+        if form.since > self._version and not allowed(op, self._version):
             raise UsageError(f"{op.name} in a context of DirectX {self._version}")
-        if self._join(op, data, count):
+        token = self._open
+        if token is not None and token[0] == op and self._join(token, data, count):
             return
-        self.reserve(_HEADER.size + len(head) + len(data))
+        size = _HEADER.size + len(head) + len(data)
+        if len(self._bytes) + size > self.capacity:
+            self.reserve(size)
         self._open = (op, len(self._bytes), count) if op in _MERGED else None
         self._bytes += _HEADER.pack(op, 0, count) + head + data
 
-    def _join(self, op: Op, data: bytes, count: int) -> bool:
-        """Append ``count`` items to the last token if its type is ``op`` and they fit; returns
-        whether they did.
+    def _join(self, token: tuple[Op, int, int], data: bytes, count: int) -> bool:
+        """Append ``count`` items to the last token, ``token``, if they fit; returns whether they
+        did.
         """
-        last, offset, before = self._open or (None, 0, 0)
+        op, offset, before = token
         together = before + count
-        fits = len(self._bytes) + len(data) <= self.capacity and together <= MAX_ITEMS
-        if last != op or not fits:
+        if len(self._bytes) + len(data) > self.capacity or together > MAX_ITEMS:
             return False
         self._bytes += data
         _HEADER.pack_into(self._bytes, offset, op, 0, together)
         self._open = (op, offset, together)
         return True
-
-
-def _tail_size(row: Token, item: bytes) -> int:
-    if row.tail is None:
-        raise UsageError(f"{row.name} has nothing behind its items")
-    return row.tail.size(np.frombuffer(item, row.item_dtype)[0])

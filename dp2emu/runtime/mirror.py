@@ -6,7 +6,8 @@ since the runtime needs the values that Apply sets: Clear uses the viewport.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import count, repeat
 from typing import Any
 
 from dp2emu.gpu.resource.heap import SurfaceDesc
@@ -86,6 +87,11 @@ class Uses:
             self.change(key, value, None)
 
 
+def _consecutive(name: str, first: int) -> Iterator[Key]:
+    """The keys of settings ``name`` from number ``first`` on."""
+    return zip(repeat(name), count(first))
+
+
 class Mirror:
     """The values of a device's settings as the application set them.  Mutable.
 
@@ -111,31 +117,36 @@ class Mirror:
 
         The value is sent, even if unchanged, or only stored while a state block is recorded.
         """
-        *key, value = given
-        if not self._store(tuple(key), value):
-            self._send(tuple(key), value)
+        key, value = given[:-1], given[-1]
+        if self._recording is not None:
+            self._record_one(self._recording, key, value)
+            return
+        name = key[0]
+        if name in HOLDERS:
+            self.uses.change(key, self._values.get(key), value)
+        self._values[key] = value
+        self._setters[name](*key[1:], [value] if name in REGISTERS else value)
 
     def put_rows(self, name: str, first: int, rows: Sequence[Any]) -> None:
         """Set consecutive settings, such as constant registers, from number ``first`` on in one
         call of the setter.
         """
-        recorded = [self._store((name, first + i), row) for i, row in enumerate(rows)]
-        if rows and not any(recorded):
-            self._setters[name](first, rows)
+        if self._recording is None:
+            self._values.update(zip(_consecutive(name, first), rows, strict=False))
+            if rows:
+                self._setters[name](first, rows)
+            return
+        for key, row in zip(_consecutive(name, first), rows, strict=False):
+            self._record_one(self._recording, key, row)
 
     def know(self, *given: Any) -> None:
         """Store the value of a setting that the device itself has changed; nothing is sent."""
-        *key, value = given
-        self._set(self._values, tuple(key), value)
+        self._set(self._values, given[:-1], given[-1])
 
-    def _store(self, key: Key, value: Any) -> bool:
-        """Store a value, in the block being recorded if there is one; returns whether there is."""
-        if self._recording is not None:
-            self.uses.change(key, self._recording.pop(key, None), None)
-            self._set(self._recording, key, value)
-            return True
-        self._set(self._values, key, value)
-        return False
+    def _record_one(self, recording: dict[Key, Any], key: Key, value: Any) -> None:
+        """Store a value in the block that is being recorded, behind those stored before."""
+        self.uses.change(key, recording.pop(key, None), None)
+        self._set(recording, key, value)
 
     def _set(self, values: dict[Key, Any], key: Key, value: Any) -> None:
         if key[0] in HOLDERS:
@@ -143,8 +154,8 @@ class Mirror:
         values[key] = value
 
     def _send(self, key: Key, value: Any) -> None:
-        name, *numbers = key
-        self._setters[name](*numbers, [value] if name in REGISTERS else value)
+        name = key[0]
+        self._setters[name](*key[1:], [value] if name in REGISTERS else value)
 
     def reset(self) -> None:
         """Send the initial value of every setting that has another; discard a recorded block."""

@@ -23,6 +23,9 @@ MOST_DATA = 1 << 16
 NEVER_ISSUED = 0xDD
 """The byte that GetData returns, with S_OK, for a query that was never issued."""
 
+_END, _BOTH = int(Issue.END), int(Issue.BEGIN | Issue.END)
+"""D3DISSUE_* as plain integers, whose operators are not calls of Python functions."""
+
 
 class QueryState(Enum):
     """Whether a query was created only, begun, ended, or answered (wire format, "Queries")."""
@@ -77,12 +80,13 @@ class Query:
         BEGIN on a type that has only END is sent too, and ignored by drivers (wire format,
         "Queries").  Raises Refused for other flags.
         """
-        if not 0 <= flags <= Issue.BEGIN | Issue.END:
+        if not 0 <= flags <= _BOTH:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"issue flags {flags:#x}")
         self._session.emit(Op.ISSUEQUERY, [(self.id, flags)])
-        self._owed += bool(flags & Issue.END)
+        ends = bool(flags & _END)
+        self._owed += ends
         if flags:
-            self.state = QueryState.ISSUED if flags & Issue.END else QueryState.BUILDING
+            self.state = QueryState.ISSUED if ends else QueryState.BUILDING
 
     def begin(self) -> None:
         """Issue(D3DISSUE_BEGIN): start or restart."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from dp2emu.argument_check import trusted
 from dp2emu.d3d import device_states
 from dp2emu.d3d.enums import (
     RenderState,
@@ -37,29 +38,30 @@ def setters(device: Device9) -> dict[str, Setter]:
     shader is set by its number.
     """
     eight = device.session.interface < 9
+    set_stream = trusted(device.set_stream_source)
     return {
         "base": lambda base: None,
-        "render": device.set_render_state,
-        "stage": device.set_texture_stage_state,
-        "sampler": device.set_sampler_state,
-        "texture": device.set_texture,
-        "transform": device.set_transform,
+        "render": trusted(device.set_render_state),
+        "stage": trusted(device.set_texture_stage_state),
+        "sampler": trusted(device.set_sampler_state),
+        "texture": trusted(device.textures.bind),
+        "transform": trusted(device.set_transform),
         "material": device.set_material,
         "light": device.set_light,
         "lit": device.light_enable,
         "plane": device.set_clip_plane,
         "viewport": lambda view: device.set_viewport(*view),
         "scissor": lambda rect: device.set_scissor(*rect),
-        "format": device.set_vertex_declaration,
-        "vertex_shader": device.set_vertex_handle if eight else device.set_vertex_shader,
-        "pixel_shader": device.set_pixel_shader,
+        "format": trusted(device.set_vertex_declaration),
+        "vertex_shader": trusted(device.set_vertex_handle if eight else device.set_vertex_shader),
+        "pixel_shader": trusted(device.set_pixel_shader),
         "vertex_floats": device.set_vertex_constants,
         "vertex_integers": device.set_vertex_integers,
         "vertex_booleans": device.set_vertex_booleans,
         "pixel_floats": device.set_pixel_constants,
         "pixel_integers": device.set_pixel_integers,
         "pixel_booleans": device.set_pixel_booleans,
-        "stream": lambda number, source: device.set_stream_source(number, *source),
+        "stream": lambda number, source: set_stream(number, *source),
         "frequency": device.set_stream_frequency,
         "indices": device.set_indices,
         "palette": lambda number: _choose_palette(device, number),

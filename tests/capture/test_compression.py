@@ -8,7 +8,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.capture.compression import deflate, inflate
+from dp2emu.capture.compression import deflater, inflate
 from dp2emu.errors import CaptureError, UsageError
 
 SIZES = st.sampled_from([0, 1, 1000, (1 << 20) - 1, 1 << 20, (1 << 20) + 1])
@@ -22,7 +22,7 @@ def _streamed(data: bytes) -> bytes:
 
 PACKERS = {
     "": lambda data: data,
-    "zstd": lambda data: deflate("zstd", data),
+    "zstd": lambda data: deflater("zstd")(data),
     "lz4": lz4.frame.compress,
 }
 
@@ -61,4 +61,4 @@ def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(CaptureError, match="'rar'"):
         inflate("rar", b"", 0)
     with pytest.raises(UsageError, match="'lz4'"):
-        deflate("lz4", b"")
+        deflater("lz4")

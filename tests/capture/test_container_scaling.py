@@ -18,7 +18,7 @@ from dp2emu.capture import BareOptions, open_capture
 from dp2emu.capture.apitrace import open_trace
 from dp2emu.capture.apitrace.container import _EXPAND as TRACE_COMPRESSIONS
 from dp2emu.capture.compression import _INFLATE as CHUNK_COMPRESSIONS
-from dp2emu.capture.compression import deflate, inflate
+from dp2emu.capture.compression import deflater, inflate
 from dp2emu.capture.reader import KINDS as READ_KINDS
 from dp2emu.capture.writer import COMPRESSIONS
 from dp2emu.dp2 import parse, parsers, walk
@@ -72,7 +72,7 @@ def lz4_frame(data: bytes) -> bytes:
 
 
 DEFLATE: dict[str, Callable[[bytes], bytes]] = {
-    "": lambda data: data, "zstd": lambda data: deflate("zstd", data), "lz4": lz4_frame
+    "": lambda data: data, "zstd": lambda data: deflater("zstd")(data), "lz4": lz4_frame
 }  # fmt: skip
 """MCAP name of a compression of chunks -> a compressor."""
 

@@ -12,7 +12,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple
@@ -255,19 +255,7 @@ def replay_large(place: Place) -> str:
     """Memory writes, draws and queries, frame by frame; peak resident memory."""
     path = large_capture(place, 2048)
     start = time.perf_counter()
-    peak = command("replay", str(path), "--verify", "--json", os.devnull)
-    return f"{peak} MiB, {time.perf_counter() - start:.0f} s"
-
-
-@benchmark("import of a 1 GiB trace", "< 500 MiB")
-def import_large(place: Place) -> str:
-    """A vertex buffer filled with a MiB, a draw and an answer each frame; peak resident memory."""
-    from benchmark.large_traces import write_large_trace
-
-    path, out = place.folder / "large.trace", place.folder / "large.dp2"
-    write_large_trace(path, place.size(1024))
-    start = time.perf_counter()
-    peak = command("import", str(path), "-o", str(out), "--compression", "none")
+    peak = command("replay", str(path), "--verify", "--json", os.devnull).mib
     return f"{peak} MiB, {time.perf_counter() - start:.0f} s"
 
 
@@ -302,24 +290,33 @@ def film(record: Callable[[Record], None], frames: int, noise: bytes) -> None:
     device.close()
 
 
-def command(*arguments: str, cache: Path | None = None) -> int:
-    """Run ``dp2emu ARGUMENTS...``; returns the MiB it held at most, 0 if that is unknown."""
-    peak = 0
+class Used(NamedTuple):
+    """What a process used: MiB of memory at most, and seconds of processors.  0 if unknown."""
+
+    mib: int
+    seconds: float
+
+
+def command(*arguments: str, cache: Path | None = None) -> Used:
+    """Run ``dp2emu ARGUMENTS...``; returns what it used.  Raises SystemExit if it fails."""
+    return run([sys.executable, "-m", "dp2emu", *arguments], cache)
+
+
+def run(line: Sequence[str], cache: Path | None = None) -> Used:
+    """Run a command line; returns what it used.  Raises SystemExit if it fails."""
+    used = Used(0, 0.0)
     with subprocess.Popen(
-        [sys.executable, "-m", "dp2emu", *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=environment(cache),
+        line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(cache)
     ) as process:
         assert process.stderr is not None
         said = process.stderr.read().decode()
         if hasattr(os, "wait4"):
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
-            peak = mib_of(usage.ru_maxrss)
+            used = Used(mib_of(usage.ru_maxrss), usage.ru_utime + usage.ru_stime)
     if process.returncode:
-        raise SystemExit(f"dp2emu {' '.join(arguments)}: {said}")
-    return peak
+        raise SystemExit(f"{' '.join(line)}: {said}")
+    return used
 
 
 def mib_of(maxrss: int) -> int:
@@ -340,7 +337,7 @@ def measure_apart(name: str, place: Place) -> str:
 
 if __name__ == "__main__":
     # Rows are registered in the module of this name, of which this process runs another copy.
-    from benchmark import fuzzing
+    from benchmark import fuzzing, imports  # noqa: F401
 
     _name, _folder, _scale = sys.argv[1:]
     print(fuzzing.BENCHMARKS[_name].measure(Place(Path(_folder), float(_scale))))

@@ -84,9 +84,9 @@ class QuickReader:
                 self.cost -= VALUE_COST
             else:
                 raise Unusual
-        if count > most:
+        self.cost += VALUE_COST * count
+        if count > most or self.cost > self.room:
             raise Unusual
-        self.charge(VALUE_COST * count)
         return at + 1, result, flags
 
 
@@ -123,9 +123,10 @@ def _string(reader: QuickReader, block: bytes, at: int, depth: int) -> _Read:
 
 
 def _enumerated(reader: QuickReader, block: bytes, at: int, depth: int) -> _Read:
-    key, at = uint(block, at)
+    key, at = (block[at], at + 1) if block[at] < 0x80 else uint(block, at)
     signature, kind = reader.enums[key], block[at]
-    value, at = uint(block, at + 1)
+    at += 1
+    value, at = (block[at], at + 1) if block[at] < 0x80 else uint(block, at)
     if kind == _NATURAL:
         return values.Enum(signature, value), at
     if kind == _NEGATIVE:

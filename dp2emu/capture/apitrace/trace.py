@@ -408,11 +408,13 @@ class EventReader:
         """Calls up to the first event that is unusual, or the end of the block."""
         cursor = self._cursor
         block, at = cursor.block, cursor.at
+        end = len(block)
         try:
-            while at < len(block):
-                if block[at] == 0:
+            while at < end:
+                event = block[at]
+                if event == 0:
                     cursor.at = at = self._quick_enter(block, at + 1)
-                elif block[at] == 1:
+                elif event == 1:
                     call, at = self._quick_leave(block, at + 1)
                     cursor.at = at
                     yield call
@@ -423,8 +425,8 @@ class EventReader:
 
     def _quick_enter(self, block: bytes, at: int) -> int:
         """Read an enter event; the place behind it."""
-        thread, at = uint(block, at)
-        key, at = uint(block, at)
+        thread, at = (block[at], at + 1) if block[at] < 0x80 else uint(block, at)
+        key, at = (block[at], at + 1) if block[at] < 0x80 else uint(block, at)
         function = self._functions[key]
         size = len(function.arguments)
         if thread >= self._limits.threads or len(self._open) >= self._limits.trace_calls:

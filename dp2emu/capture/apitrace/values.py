@@ -40,11 +40,17 @@ class WideString(str):
     __slots__ = ()
 
 
-class FunctionSignature(msgspec.Struct, frozen=True):
+class FunctionSignature(msgspec.Struct, frozen=True, dict=True):
     """A function: ``Interface::Method`` or a plain name, and the names of its arguments."""
 
     name: str
     arguments: tuple[str, ...]
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The position of each argument by its name; of equal names the first."""
+        last = len(self.arguments) - 1
+        return {name: last - back for back, name in enumerate(reversed(self.arguments))}
 
 
 class EnumSignature(msgspec.Struct, frozen=True, dict=True):
@@ -167,6 +173,7 @@ class TraceCall(msgspec.Struct, frozen=True):
     @checked_on_failure
     def argument(self, name: str) -> Value | Literal[Missing.MISSING]:
         """The argument of that name.  Raises ArgumentError if the function has none."""
-        if name not in self.function.arguments:
+        place = self.function.places.get(name)
+        if place is None:
             raise ArgumentError(f"{self.name} has no argument {name!r:.60}")
-        return self.arguments[self.function.arguments.index(name)]
+        return self.arguments[place]

@@ -33,10 +33,13 @@ if TYPE_CHECKING:
 )
 def render_state(context: Context, body: Body) -> None:
     """Set render states; the value is a DWORD or the bits of a float, depending on the state."""
+    direct = context.blocks.recording is None
     for state, value in body.items.tolist():
-        if state in COMMANDS:
+        if state == RenderState7.TEXTUREMAPBLEND and context.repeats_map_blend(value):
+            continue
+        if direct or state in COMMANDS:
             context.set_render_state(state, value)
-        elif state != RenderState7.TEXTUREMAPBLEND or not context.repeats_map_blend(value):
+        else:
             context.put(Kind.RENDER_STATE, state, value)
 
 
@@ -48,6 +51,10 @@ def render_state(context: Context, body: Body) -> None:
 )
 def texture_stage_state(context: Context, body: Body) -> None:
     """Set texture stage and sampler states; state 0 binds a texture."""
+    if context.blocks.recording is None:
+        for item in body.items.tolist():
+            context.set_texture_stage_state(*item)
+        return
     for stage, state, value in body.items.tolist():
         context.put(Kind.STAGE_STATE, stage_index(stage, state), value)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from dp2emu.retrace.d3d9.objects import (
     rect_of,
 )
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.program import NO_EFFECT, Program, Reader, forward, inert, method
+from dp2emu.retrace.program import NO_EFFECT, Program, Reader, add, inert, method
 from dp2emu.runtime.application import Application
 from dp2emu.runtime.mirror import StateBlock
 from dp2emu.runtime.objects import Declaration, Light, Material, PixelShader, VertexShader
@@ -125,10 +124,10 @@ def setting(interfaces: str, name: str, key: str, says: str, *readers: Reader) -
     read the setting's numbers (such as a stage), if any, then its value.
     """
 
-    def put(call: Arguments) -> Callable[..., None]:
-        return partial(application(call).mirror.put, key)
+    def act(program: Program, call: Arguments) -> None:
+        application(call).mirror.put(key, *[read(call, name) for read, name in readers])
 
-    forward(interfaces, name, says, put, *readers)
+    add(interfaces, name, act, says)
 
 
 _INTEGER, _DWORD = Arguments.integer, Arguments.dword
