@@ -235,7 +235,7 @@ class DeviceObjects:
         )
 
 
-def _do_nothing(*arguments: object) -> None:
+def _do_nothing(*given: object) -> None:
     """Implement RelocateDeviceFuncs and SetTextFilterSize, which need no work.
 
     The function table cannot move here, and one-bit textures are filtered like any others.

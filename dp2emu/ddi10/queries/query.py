@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 from struct import Struct
+from typing import Annotated
 
 import msgspec
 
@@ -165,7 +166,11 @@ class Queries:
         self._commands.add(EndQuery(live.slot, live.slot.generation))
 
     def get_data(
-        self, memory: bytearray, data: bytearray | None, size: int, flags: int = 0
+        self,
+        memory: bytearray,
+        data: bytearray | None,
+        size: int,
+        flags: Annotated[int, GetDataFlag] = 0,
     ) -> None:
         """QueryGetData: copy the data of a signaled query to the first ``size`` bytes of ``data``.
 
