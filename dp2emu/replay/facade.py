@@ -20,8 +20,9 @@ from dp2emu.capture.records import EntryCalled
 from dp2emu.capture.values import Memory, Structure, Value, json_of
 from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.device import Device
+from dp2emu.ddi10.inspect import Facts, facts_of
 from dp2emu.ddi10.resources.maps import MappedSubresource
-from dp2emu.errors import CaptureError, Dp2Error
+from dp2emu.errors import CaptureError, Dp2Error, UsageError
 from dp2emu.gpu.command.packets import Observe
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc
@@ -104,6 +105,17 @@ class Facade:
     def devices(self) -> list[int]:
         """Numbers of the devices that were not destroyed."""
         return [number for number, each in self._devices.items() if not each.device.destroyed]
+
+    def facts(self, number: int) -> Facts:
+        """The bound state of a device as a JSON object, objects numbered as in the capture.
+
+        Raises UsageError if it does not exist.
+        """
+        at = self._devices.get(number)
+        if at is None or at.device.destroyed:
+            raise UsageError(f"device {number} does not exist")
+        numbers = {id(memory): each for each, memory in self._memory.items()}
+        return facts_of(at.device, lambda memory: numbers.get(id(memory)))
 
     # ``Observable``: contexts are devices, and handles serial numbers of surfaces
 

@@ -8,12 +8,14 @@ read nor written.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 from struct import Struct
 from typing import Annotated
 
 import msgspec
 
+from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.context import Commands, Predicate
 from dp2emu.ddi10.contract import Contract, Rule
@@ -234,6 +236,16 @@ class Queries:
     def state(self, memory: bytearray) -> State:
         """The state in a query's memory, as the host sees it.  ContractError if it is no query."""
         return self._open(memory, "state").state
+
+    def states(self) -> Iterator[tuple[bytearray, SdkEnum, State]]:
+        """Memory, type and state of each live query, oldest first."""
+        for live in self._live.values():
+            yield live.memory, live.kind.query, live.state
+
+    def handle(self, slot: QuerySlot) -> bytearray | None:
+        """The memory of the live query of ``slot``, None if it was destroyed."""
+        live = self._live.get(slot.key)
+        return live.memory if live is not None else None
 
     def _kind(self, description: CreateQuery, entry: str) -> QueryRow:
         counter = COUNTERS.get(description.Query)

@@ -7,7 +7,6 @@ their structures.
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import IntEnum
 from struct import Struct
 from typing import Annotated, NamedTuple
 
@@ -16,7 +15,7 @@ import msgspec
 from dp2emu.d3d import ddi
 from dp2emu.d3d.enums10 import Counter
 from dp2emu.d3d.enums10 import Query as Query
-from dp2emu.d3d.sdk import SdkFlag
+from dp2emu.d3d.sdk import SdkEnum, SdkFlag
 from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.queries.statistics import FIELDS_10, statistics
@@ -58,7 +57,7 @@ class QueryRow(msgspec.Struct, frozen=True):
     the query counts the draws of its own device only, not those of other devices.
     """
 
-    query: IntEnum
+    query: SdkEnum
     since: Interface
     layout: Struct
     begins: bool

@@ -150,15 +150,22 @@ class SamplerDesc(NamedTuple):
 
 
 class Blending(msgspec.Struct, frozen=True):
-    """A blend state: blend equation, None if blending is off, and write mask of each target."""
+    """A blend state: blend equation, None if blending is off, and write mask of each target.
+
+    ``desc`` is the description that it was made from.
+    """
 
     equations: tuple[BlendState | None, ...] = (None,) * TARGETS
     write_masks: tuple[int, ...] = (15,) * TARGETS
     alpha_to_coverage: bool = False
+    desc: BlendDesc | BlendDesc1 = BlendDesc1()
 
 
 class DepthStencil(msgspec.Struct, frozen=True):
-    """A depth-stencil state; ``stencil`` is None if the stencil test is off."""
+    """A depth-stencil state; ``stencil`` is None if the stencil test is off.
+
+    ``desc`` is the description that it was made from.
+    """
 
     depth: bool = True
     write: bool = True
@@ -166,6 +173,7 @@ class DepthStencil(msgspec.Struct, frozen=True):
     stencil: StencilState | None = None
     read_mask: int = 0xFF
     write_mask: int = 0xFF
+    desc: DepthStencilDesc = DepthStencilDesc()
 
 
 class Rasterizer(msgspec.Struct, frozen=True):
@@ -187,6 +195,7 @@ def blending(given: BlendDesc | BlendDesc1) -> Blending:
         tuple(_equations(target) for target in targets),
         tuple(target.RenderTargetWriteMask & 15 for target in targets),
         bool(desc.AlphaToCoverageEnable),
+        given,
     )
 
 
@@ -214,6 +223,7 @@ def depth_stencil(desc: DepthStencilDesc) -> DepthStencil:
         _stencil(desc) if desc.StencilEnable else None,
         desc.StencilReadMask & 0xFF,
         desc.StencilWriteMask & 0xFF,
+        desc,
     )
 
 
