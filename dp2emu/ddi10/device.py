@@ -330,6 +330,13 @@ class Device:
         return view.surface() if view is not None else None
 
     @property
+    def targets(self) -> tuple[Surface, ...]:
+        """The surfaces of all bound render target and depth-stencil views, each slice's."""
+        at = self._parts.setters.bindings
+        views = (view for view in (*at.targets, at.depth) if view is not None)
+        return tuple(surface for view in views for surface in view.surfaces())
+
+    @property
     def shown(self) -> Surface | None:
         """The surface on the screen, None before the first Present."""
         shown = self._parts.dxgi.shown

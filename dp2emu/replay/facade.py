@@ -31,6 +31,10 @@ from dp2emu.replay.compare import Difference
 MEMORY_BYTES = 1 << 16
 """Maximum size in bytes of a block of the runtime's memory that a capture may ask for."""
 DEVICES = 64
+RECENT = 64
+"""Maximum number of targets of a frame that are remembered; one more replaces the oldest."""
+VIEWS = 1 << 20
+"""Smallest handle of a level or slice of a texture another one of which has the serial number."""
 _LONGEST = 60
 """Largest number of characters of a value in the text of a difference."""
 PRESENT = f"{entries.DXGI}Present"
@@ -65,11 +69,16 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class _Device(msgspec.Struct, eq=False):
-    """A device of a replay.  Mutable: it collects error codes, and memory mapped for writing."""
+    """A device of a replay.
+
+    Mutable: it collects error codes, memory mapped for writing, and in ``recent`` the last
+    surfaces that became targets, by handle.
+    """
 
     device: Device
     codes: list[int]
     mapped: dict[tuple[int, int], memoryview] = msgspec.field(default_factory=dict)
+    recent: dict[int, Surface] = msgspec.field(default_factory=dict)
 
 
 class Facade:
@@ -82,6 +91,8 @@ class Facade:
         self._made: dict[int, bytearray] = {}
         self._filled: list[bytearray] = []
         self._surfaces: dict[int, Surface] = {}
+        self._handles: dict[tuple[int, int], int] = {}
+        self._named: set[int] = set()
 
     def perform(self, record: EntryCalled) -> Reply:
         """Repeat a recorded call; an error is part of the reply, not raised."""
@@ -129,8 +140,18 @@ class Facade:
         return self._keep(at.device.target) if at is not None else 0
 
     def recent_targets(self, context: int) -> tuple[int, ...]:
-        """Handle of render target 0, if any; earlier targets are not tracked."""
-        return tuple(filter(None, [self.target(context)]))
+        """Handles of the targets and depth surfaces of a device since this method was last called.
+
+        Those that were bound before that call come first, the others in the order in which they
+        were bound last.
+        """
+        at = self._devices.get(context)
+        if at is None:
+            return ()
+        recent, at.recent = at.recent, {}
+        bound = [self._keep(surface) for surface in at.device.targets]
+        self._surfaces |= recent
+        return (*(handle for handle in bound if handle not in recent), *recent)
 
     def surface(self, handle: int) -> SurfaceDesc:
         """The description of a surface that was presented or drawn to."""
@@ -143,8 +164,30 @@ class Facade:
     def _keep(self, surface: Surface | None) -> int:
         if surface is None:
             return 0
-        self._surfaces[surface.serial] = surface
-        return surface.serial
+        handle = self._handle(surface)
+        self._surfaces[handle] = surface
+        return handle
+
+    def _handle(self, surface: Surface) -> int:
+        """The handle of a surface: its serial number, or another one from ``VIEWS`` on for further
+        levels and slices of a texture.
+        """
+        layout = surface.subresources
+        place = surface.serial, layout[0].offset if layout else 0
+        if place not in self._handles:
+            first = surface.serial not in self._named
+            self._handles[place] = surface.serial if first else VIEWS + len(self._handles)
+            self._named.add(surface.serial)
+        return self._handles[place]
+
+    def _bind(self, at: _Device) -> None:
+        """Remember the surfaces that are targets now, at most ``RECENT``."""
+        for surface in at.device.targets[:RECENT]:
+            handle = self._handle(surface)
+            at.recent.pop(handle, None)
+            at.recent[handle] = surface
+        while len(at.recent) > RECENT:
+            del at.recent[next(iter(at.recent))]
 
     # Calls
 
@@ -180,7 +223,11 @@ class Facade:
         return Reply(result, tuple(at.codes), written)
 
     def _note(self, name: str, at: _Device, typed: Any, found: Any) -> None:
-        """After call ``name``, update what memory has objects and what subresources are mapped."""
+        """After call ``name``, update what memory has objects, what subresources are mapped, and
+        what surfaces were targets.
+        """
+        if name == "SetRenderTargets":
+            self._bind(at)
         if entries.makes(name) and not at.codes:
             self._memory |= self._made
         if entries.ends(name):

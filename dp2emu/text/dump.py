@@ -70,7 +70,7 @@ class TextWriter:
         if isinstance(record, records.Called):
             words, said = self._enter(record, words)
         elif isinstance(record, records.EntryCalled):
-            said = f"call {self._entries}"
+            said = f"entry {self._entries}"
             self._entries += 1
         self._put(Shown(Line(" ".join(words), 0), remark=said), 0)
         lines = _BELOW.get(type(record))
