@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dp2emu.d3d.sdk import Named, SdkEnum
 
+_PATCHES = {
+    name: f"D3D11_PRIMITIVE_TOPOLOGY_{name}"
+    for name in (f"{points}_CONTROL_POINT_PATCHLIST" for points in range(1, 33))
+}
+"""Names of the patch lists, which Direct3D 11 added, by member of ``Topology10``."""
 
-class Topology10(SdkEnum, prefix="D3D10_PRIMITIVE_TOPOLOGY_"):
+
+class Topology10(SdkEnum, prefix="D3D10_PRIMITIVE_TOPOLOGY_", irregular=_PATCHES):
     """Primitive topologies; lists and strips have their Direct3D 9 numbers.
 
     Topologies with adjacency also have the vertices of neighbouring primitives, for geometry

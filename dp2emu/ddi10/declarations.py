@@ -3,6 +3,8 @@
 They are read from the annotations of the functions that implement the interface, and of the
 structures that these name.  The annotation ``Annotated[int, KIND]`` of an enumerated number has
 the enumerations that its names come from.
+
+Source: Direct3D 10/11 DDI, "Device functions", and d3d10umddi.h.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import msgspec
 from dp2emu.argument_check import plain_function
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import Interface
+from dp2emu.gpu.device.gpu import Gpu
 
 DXGI = "DXGI."
 """Prefix of the names of DXGI functions."""
@@ -92,7 +95,7 @@ _UNIONS = (typing.Union, type(int | None))
 @cache
 def _functions() -> Mapping[str, Callable[..., Any]]:
     """The implemented functions of the newest interface version, by name."""
-    device = Adapter().create_device(Interface.D3D11_0, lambda layer, code: None)
+    device = Adapter(Gpu()).create_device(Interface.D3D11_0, lambda layer, code: None)
     dxgi = {DXGI + name: each for name, each in device.dxgi_entries.items()}
     return {**device.entries, **dxgi}
 

@@ -7,7 +7,7 @@ from enum import Enum
 import pytest
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
-from dp2emu.d3d.enums10 import Comparison10, Counter, Filter10, Query, StencilOp10
+from dp2emu.d3d.enums10 import Comparison10, Counter, Filter10, Query, StencilOp10, Topology10
 from dp2emu.d3d.sdk import named_number, number_name
 from dp2emu.ddi10.resources.resource import BindFlag, ResourceMisc, ResourceType
 from dp2emu.ddi10.resources.transfers import ClearFlag
@@ -26,6 +26,7 @@ from dp2emu.ddi10.resources.transfers import ClearFlag
         (ResourceMisc, 1, "D3D10_DDI_RESOURCE_AUTO_GEN_MIP_MAP"),
         (ClearFlag, 3, "D3D10_DDI_CLEAR_DEPTH|D3D10_DDI_CLEAR_STENCIL"),
         (Query, 8, "D3D11DDI_QUERY_PIPELINESTATS"),
+        (Topology10, 33, "D3D11_PRIMITIVE_TOPOLOGY_1_CONTROL_POINT_PATCHLIST"),
         (Query, 11, "D3D11DDI_QUERY_STREAMOUTPUTSTATS_STREAM2"),
         (Counter, 0x1000, "D3D10DDI_COUNTER_GPU_IDLE"),
         (Comparison10, 4, "D3D10_COMPARISON_LESS_EQUAL"),

@@ -83,7 +83,7 @@ def test_the_input_assembler_is_shown() -> None:
     assert facts["IASetVertexBuffers"] == {"1": bound}
     expected = {"buffer": "resource 3", "format": "DXGI_FORMAT_R16_UINT", "offset": 4}
     assert facts["IASetIndexBuffer"] == expected
-    topology = "D3D10_PRIMITIVE_TOPOLOGY_3_CONTROL_POINT_PATCHLIST"
+    topology = "D3D11_PRIMITIVE_TOPOLOGY_3_CONTROL_POINT_PATCHLIST"
     assert facts["IASetPrimitiveTopology"] == topology
     assert facts["resources"]["resource 2"]["TexelWidth"] == 64
     assert facts["resources"]["resource 3"]["BindFlags"] == "D3D10_DDI_BIND_INDEX_BUFFER"

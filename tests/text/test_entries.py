@@ -45,7 +45,7 @@ def called(entry: str, *arguments: object, **named: object) -> EntryCalled:
 def test_arguments_members_and_numbers_have_their_names() -> None:
     records = [called("CreateResource", TEXTURE, Memory(5, 16), 0)]
     lines = [line.strip() for line in text_of(records).splitlines()]
-    assert lines[1].split() == ["entry", "device=1", "interface=110", "#", "call", "0"]
+    assert lines[1].split() == ["entry", "device=1", "interface=110", "#", "entry", "0"]
     assert lines[2:5] == [
         "name: CreateResource",
         "desc: CreateResource",
@@ -173,12 +173,11 @@ ARGUMENTS = st.one_of(VALUES, STRUCTURES, st.lists(STRUCTURES, max_size=3).map(t
 
 @given(
     calls=st.lists(
-        st.builds(called, NAMES, ARGUMENTS, ARGUMENTS, result=ARGUMENTS), min_size=1, max_size=4
+        st.builds(called, NAMES, ARGUMENTS, ARGUMENTS, result=ARGUMENTS), min_size=1, max_size=2
     )
 )
 def test_whatever_calls_hold_their_text_gives_them_back(calls: list[EntryCalled]) -> None:
-    assert text_of(read(text_of(calls))) == text_of(calls)
-    assert read(text_of(calls)) == [*opened(sealed(calls)).records()]
+    assert read(text_of(calls)) == calls
     rows = StringIO()
     dump_jsonl(opened(sealed(calls)), rows)
     assert len([json.loads(line) for line in rows.getvalue().splitlines()]) == len(calls)
