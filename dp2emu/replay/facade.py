@@ -19,6 +19,7 @@ from dp2emu.capture import entry_values as entries
 from dp2emu.capture.records import EntryCalled
 from dp2emu.capture.values import Memory, Structure, Value, json_of
 from dp2emu.ddi10.adapter import Adapter, Cause
+from dp2emu.ddi10.declarations import members
 from dp2emu.ddi10.device import Device
 from dp2emu.ddi10.inspect import Facts, facts_of
 from dp2emu.ddi10.resources.maps import MappedSubresource
@@ -312,14 +313,41 @@ def entry_differences(
     number: int, entry: str, recorded: Reply, replayed: Reply
 ) -> Iterator[Difference]:
     """Differences between the recorded and the replayed outcome of a function."""
+    if recorded.result != replayed.result:
+        path, old, new = _first_difference(recorded.result, replayed.result)
+        what = f"{entry} returned{path}"
+        yield Difference(number, what, _short(repr(old)), _short(repr(new)))
     for what, show in _SHOWN.items():
         old, new = show(recorded), show(replayed)
         if old != new:
             yield Difference(number, f"{entry} {what}", _short(old), _short(new))
 
 
+def _first_difference(old: Value, new: Value) -> tuple[str, Value, Value]:
+    """Where two different values differ first, such as " RowPitch", and the values there."""
+    if isinstance(old, bytes) and isinstance(new, bytes) and len(old) == len(new):
+        at = next(at for at, pair in enumerate(zip(old, new, strict=True)) if len({*pair}) > 1)
+        return f" byte {at}", old[at], new[at]
+    pairs = list(zip(_parts(old), _parts(new), strict=False))
+    if not pairs or type(old) is not type(new) or len(_parts(old)) != len(_parts(new)):
+        return "", old, new
+    (name, one), (_, other) = next(pair for pair in pairs if pair[0] != pair[1])
+    path, one, other = _first_difference(one, other)
+    return f" {name}{path}", one, other
+
+
+def _parts(value: Value) -> list[tuple[str, Value]]:
+    """(name, value) of the elements of a list, and of the members of a structure."""
+    if isinstance(value, Structure):
+        declared = list(members(value.name))
+        known = len(value.members) <= len(declared)
+        names = declared if known else list(map(str, range(len(value.members))))
+        return [(f"{value.name}.{n}", each) for n, each in zip(names, value.members, strict=False)]
+    elements = value if isinstance(value, tuple) else ()
+    return [(str(number), each) for number, each in enumerate(elements)]
+
+
 _SHOWN: dict[str, Callable[[Reply], str]] = {
-    "returned": lambda reply: repr(reply.result),
     "reported": lambda reply: " ".join(f"{code:#010x}" for code in reply.codes),
     "filled in": lambda reply: ", ".join(f"{data.hex(' ')}" for _, data in reply.written),
 }

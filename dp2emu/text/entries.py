@@ -14,6 +14,7 @@ from dp2emu.capture.values import Value as Known
 from dp2emu.text.handles import MEMORY, Handles, kind_made
 from dp2emu.text.syntax import Parts, TextError, Word
 from dp2emu.text.values import (
+    BLOB,
     ValueReader,
     ValueText,
     element_type,
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _LIST = "arguments"
 """Part with the arguments of a function whose parameters have no names."""
+_OTHERS = ("codes", "written", "result")
+"""Parts that are no arguments, besides ``name`` and long bytes."""
 
 
 def parameters_of(entry: str) -> Mapping[str, Declared]:
@@ -97,10 +100,26 @@ def _arguments(entry: str, parts: Parts, reader: ValueReader, line: int) -> tupl
     if reader.has(_LIST):
         return reader.elements(_LIST, line)
     declared = parameters_of(entry)
+    for part in parts:
+        _check_part(part, entry, declared, parts, line)
     read = {
         name: reader.part(name, line, declared[name].type) for name in declared if reader.has(name)
     }
     return in_order(declared, read, entry, line)
+
+
+def _check_part(
+    part: str, entry: str, declared: Mapping[str, Declared], parts: Parts, line: int
+) -> None:
+    """Raise TextError for a part that is no argument and no other part of a call."""
+    name = part.partition(".")[0]
+    if name in declared or name in _OTHERS or name.startswith(BLOB):
+        return
+    place = parts[part][0].line if parts[part] else line
+    if not declared:
+        what = f"no parameters of {entry} are known; {_LIST} is a list of its arguments"
+        raise TextError(place, what)
+    raise TextError(place, f"{entry} has no {name[:40]}; it has {' '.join(declared)}")
 
 
 # JSON

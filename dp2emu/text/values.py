@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dp2emu.ddi10.declarations import Declared
 
 NOTHING = "null"
-_BLOB = "blob"
+BLOB = "blob"
 _WIDTH = 95
 """Number of characters of a line below which a value is written as one, its indentation aside."""
 _FIRSTS = tuple(".0" * depth for depth in range(NESTING + 1))
@@ -122,13 +122,13 @@ class ValueText:
     def blobs(self) -> Iterator[str]:
         """Lines ``blobN: ...`` with the bytes that were too long for a value's line."""
         for number, data in enumerate(self._blobs):
-            yield from hex_lines(f"{_BLOB}{number}", data)
+            yield from hex_lines(f"{BLOB}{number}", data)
 
     def _bytes(self, value: bytes, hint: Any) -> str:
         if len(value) <= LINE_BYTES:
             return f'{{hex="{grouped_hex(value)}"}}'
         self._blobs.append(value)
-        return f"{{{_BLOB}={len(self._blobs) - 1}}}"
+        return f"{{{BLOB}={len(self._blobs) - 1}}}"
 
     def _memory(self, value: Memory, hint: Any) -> str:
         kind = self._handles.kind(value.number) or self._made
@@ -313,7 +313,7 @@ def _enumerated(text: str, hint: Any) -> int | None:
 
 
 def _blob(fields: Fields, parts: Parts) -> Known:
-    part = f"{_BLOB}{scalar(_WHOLE, fields.values[_BLOB])}"
+    part = f"{BLOB}{scalar(_WHOLE, fields.values[BLOB])}"
     if part not in parts:
         raise TextError(fields.line, f"no part {part}, or it is named twice")
     return bytes_of(parts.pop(part))
@@ -326,7 +326,7 @@ def _bits(fields: Fields, parts: Parts) -> Known:
 
 _BRACKETS: dict[str, Callable[[Fields, Parts], Known]] = {
     "hex": lambda fields, parts: bytes_of(fields.values.values()),
-    _BLOB: _blob,
+    BLOB: _blob,
     "bits": _bits,
 }
 """Functions that parse a value in braces, by the name of its only field; braces with another

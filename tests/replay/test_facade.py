@@ -29,6 +29,7 @@ from dp2emu.ddi10.resources.views import CreateTargetView
 from dp2emu.errors import UsageError
 from dp2emu.gpu.device.timing import fixed
 from dp2emu.replay import Pictures, Watcher, replay
+from dp2emu.replay.facade import Reply, entry_differences
 from dp2emu.scene import play_scene10
 from dp2emu.snapshot import Moment, snapshot, snapshot_text
 from dp2emu.text import TextCapture, dump_text
@@ -199,6 +200,27 @@ def test_a_slow_gpu_answers_other_things_and_the_replay_goes_on() -> None:
     recording.call("QueryGetData", query, bytearray(4), 4, 0)
     found = play(recording.records, timing=fixed(call=1, delivery=100))
     assert found.tally.different == 1 and found.faults == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        (33, 32, "returned: recorded 33, replayed 32"),
+        ((1, (2, 3)), (1, (2, 4)), "returned 1 1: recorded 3, replayed 4"),
+        (Structure("MappedSubresource", (b"\1\2\3", 4, 0)),
+         Structure("MappedSubresource", (b"\1\2\4", 4, 0)),
+         "returned MappedSubresource.pData byte 2: recorded 3, replayed 4"),
+        (Structure("MappedSubresource", (None, 4)), Structure("MappedSubresource", (None, 8)),
+         "returned MappedSubresource.RowPitch: recorded 4, replayed 8"),
+        (Structure("Unknown", (1, 2)), Structure("Unknown", (1, 3)),
+         "returned Unknown.1: recorded 2, replayed 3"),
+        (b"\1", b"\1\2", r"returned: recorded b'\x01', replayed b'\x01\x02'"),
+        ((1,), None, "returned: recorded (1,), replayed None"),
+    ],
+)  # fmt: skip
+def test_a_difference_names_the_first_part_that_differs(old: Value, new: Value, what: str) -> None:
+    (found,) = entry_differences(7, "Map", Reply(old), Reply(new))
+    assert str(found) == f"call 7: Map {what}"
 
 
 def test_what_was_presented_is_a_frame(tmp_path: Path, shaders: Path) -> None:

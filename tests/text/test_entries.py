@@ -141,7 +141,8 @@ def test_what_is_left_out_has_its_default() -> None:
 @pytest.mark.parametrize(
     ("lines", "what"),
     [
-        ("name: Draw\nlength: 3", "no part length"),
+        ("name: Draw\nlength: 3", "line 4: Draw has no length; it has vertices start"),
+        ("name: Drawn\nstart: 3", "line 4: no parameters of Drawn are known"),
         ("name: Draw\nstart: 3", "Draw needs vertices"),
         ("name: Draw\nvertices: 3 4", "vertices has one value"),
         ("name: Draw\nvertices: DXGI_FORMAT_UNKNOWN", "is no value"),
