@@ -13,7 +13,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, get_args, get_origin
 
@@ -35,11 +35,13 @@ class Declared(msgspec.Struct, frozen=True):
     default: Any
 
 
+_NAMES = 1 << 10
+"""Number of names, of which a capture may have any, whose declarations are kept."""
 REQUIRED = inspect.Parameter.empty
 UNTYPED = Declared(Any, REQUIRED)
 
 
-@cache
+@lru_cache(_NAMES)
 def parameters(entry: str) -> Mapping[str, Declared]:
     """The parameters of a function by name, in order; empty for an unknown function.
 
@@ -55,7 +57,7 @@ def parameters(entry: str) -> Mapping[str, Declared]:
     )
 
 
-@cache
+@lru_cache(_NAMES)
 def members(structure: str) -> Mapping[str, Declared]:
     """The members of a structure by name, in order; empty for an unknown one."""
     kind = _structures().get(structure)
@@ -69,6 +71,7 @@ def members(structure: str) -> Mapping[str, Declared]:
     )
 
 
+@cache
 def kinds_of(hint: Any) -> tuple[type[Enum], ...]:
     """The enumerations that name the numbers of a type, none for a plain one."""
     if inspect.isclass(hint) and issubclass(hint, Enum):

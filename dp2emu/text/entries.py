@@ -6,6 +6,7 @@ Arguments stand under the names of the function's parameters, in ``arguments`` i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dp2emu.capture.records import EntryCalled
@@ -32,6 +33,7 @@ _OTHERS = ("codes", "written", "result")
 """Parts that are no arguments, besides ``name`` and long bytes."""
 
 
+@lru_cache(1 << 10)
 def parameters_of(entry: str) -> Mapping[str, Declared]:
     """The parameters of a function by name, in order; empty if they have no names."""
     # Captures of older interfaces should not import the Direct3D 10/11 driver.

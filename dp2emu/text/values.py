@@ -92,9 +92,12 @@ class ValueText:
         """
         blobs = len(self._blobs)
         line = f"{part}: {self.show(value, hint)}"
+        if len(line) <= _WIDTH:
+            yield line
+            return
         named = named_members(value) if isinstance(value, Structure) else {}
         listed = isinstance(value, tuple) and any(isinstance(each, Structure) for each in value)
-        if len(line) <= _WIDTH or not (named or listed):
+        if not (named or listed):
             yield line
             return
         del self._blobs[blobs:]
