@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum, IntFlag
@@ -42,6 +43,8 @@ FOREIGN = (
 """Exceptions of other libraries, which an unfit argument can cause deep in this one."""
 _SHOWN = 60
 """Most characters of an annotation in a message."""
+_ANNOTATED = re.compile(r"\bAnnotated\[(\w+)[^\]]*\]")
+"""``Annotated[TYPE, ...]`` in the text of an annotation; messages have the type only."""
 
 
 class Parameter(NamedTuple):
@@ -123,7 +126,7 @@ class Parameters:
 def _parameter(given: _KINDS, written: Mapping[str, Any], hints: Mapping[str, Any]) -> Parameter:
     hint = hints.get(given.name, Any)
     fits, contains = (_with_default(_fits(hint, deep), given.default) for deep in (False, True))
-    annotation = str(written.get(given.name, "anything"))[:_SHOWN]
+    annotation = _ANNOTATED.sub(r"\1", str(written.get(given.name, "anything")))[:_SHOWN]
     return Parameter(given.name, annotation, fits, contains)
 
 

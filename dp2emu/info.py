@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from dp2emu.capture import Capture, Summary
 from dp2emu.capture.apitrace import Trace, summarize
-from dp2emu.capture.records import Called, ContextCreated
+from dp2emu.capture.records import Called, ContextCreated, EntryCalled
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Fault
@@ -24,10 +24,11 @@ def info(capture: Capture, *, tokens: bool = False) -> dict[str, Any]:
     """The summary of a capture as a JSON object.
 
     ``verified`` is False for large captures, whose index is used without reading the records.
-    ``tokens`` adds the count of each token, which takes a pass over all calls.
+    ``tokens`` adds the count of each token and of each function of the Direct3D 10/11 interface,
+    which takes a pass over all calls.
     """
     summary = capture.summary()
-    census = _census(capture) if tokens else None
+    census = _census(capture) if tokens else {}
     facts = {
         "schema": SCHEMA,
         "file": capture.name,
@@ -37,7 +38,7 @@ def info(capture: Capture, *, tokens: bool = False) -> dict[str, Any]:
         "skipped": dict(capture.skipped),
         "damage": str(capture.damage) if capture.damage else None,
     }
-    return facts if census is None else facts | {"tokens": census}
+    return facts | census
 
 
 def info_text(facts: dict[str, Any]) -> str:
@@ -91,6 +92,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         rows.append(("ticks from first to last", facts["last_time"] - facts["first_time"]))
     rows += [(f"unknown: {name}", count) for name, count in facts["skipped"].items()]
     rows += facts.get("tokens", {}).items()
+    rows += facts.get("functions", {}).items()
     lines = [f"  {text:<32}{count:>16,}" for text, count in rows]
     return lines + ([f"damaged: {facts['damage']}"] if facts["damage"] else [])
 
@@ -128,17 +130,20 @@ def _kind_name(kind: int) -> str:
     return member.name if isinstance(member, SurfaceKind) else str(kind)
 
 
-def _census(capture: Capture) -> dict[str, int]:
-    """Number of tokens by token name, the most frequent first; in a call without those after an
-    invalid one.
+def _census(capture: Capture) -> dict[str, dict[str, int]]:
+    """Number of ``tokens`` and of called ``functions`` of the Direct3D 10/11 interface, by name,
+    the most frequent first; tokens of a call without those after an invalid one.
     """
     from dp2emu.dp2.stream import CommandStream  # slow to import, and the index needs none
 
     found: Counter[str] = Counter()
+    functions: Counter[str] = Counter()
     interfaces: dict[int, int] = {}
     for record in capture.records():
         if isinstance(record, ContextCreated):
             interfaces[record.context] = record.interface
+        elif isinstance(record, EntryCalled):
+            functions[record.entry] += 1
         elif isinstance(record, Called):
             call = record.call
             stream = CommandStream(call, call.commands or b"")
@@ -146,4 +151,7 @@ def _census(capture: Capture) -> dict[str, int]:
                 found.update(stream.census(interfaces.get(call.dwhContext, 9)))
             except Fault:
                 found["(bad vertex format)"] += 1
-    return {name: count for name, count in found.most_common() if count}
+    return {
+        "tokens": {name: count for name, count in found.most_common() if count},
+        "functions": dict(functions.most_common()),
+    }

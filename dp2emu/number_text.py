@@ -112,6 +112,22 @@ def integer(text: str) -> int | None:
     return int(text, 16 if "x" in text or "X" in text else 10) if _INTEGER.match(text) else None
 
 
+def json_number(value: float | int) -> float | int | str:
+    """A number as a JSON value, a float rounded to 32 bits; infinities and NaNs, which JSON
+    lacks, as text.
+
+    >>> json_number(float("inf"))
+    'inf'
+    """
+    if isinstance(value, int):
+        return int(value)
+    try:
+        text = float_text(int.from_bytes(_FLOAT.pack(value), "little"))
+    except OverflowError:
+        text = "inf" if value > 0 else "-inf"
+    return text if text[-1] in "fn)" else float(text)
+
+
 def grouped_hex(data: bytes, group: int = 4) -> str:
     """Bytes in hexadecimal, in groups of ``group`` bytes separated by spaces."""
     return data.hex(" ", -group) if data else ""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dp2emu.argument_check import checked
 from dp2emu.cancellation import polled
-from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.dxgi import DXGI, ROWS, Support
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import DEPTH, FORMATS, AnyFormat, Channel, Coding, FormatRow, Lane, Use
@@ -38,10 +38,14 @@ _COMPRESS_LEVEL = 6
 _BAND = 1 << 20
 """Number of samples (a pixel has one or more) that are converted to a picture at a time."""
 
-DEPTHS = frozenset(int(f) for f, row in DEPTH.items() if isinstance(f, Format) and row.depth)
-"""D3DFORMAT numbers of the formats that store depth."""
-STENCILS = frozenset(int(f) for f, row in DEPTH.items() if isinstance(f, Format) and row.stencil)
-"""D3DFORMAT numbers of the formats that store a stencil value."""
+_DEPTH_ROWS: dict[AnyFormat, FormatRow] = {
+    **DEPTH,
+    **{each: row.texels for each, row in DXGI.items() if Support.DEPTH in row.support},
+}
+DEPTHS = frozenset(format for format, row in _DEPTH_ROWS.items() if row.depth)
+"""The formats that store depth; a D3DFORMAT is equal to its number."""
+STENCILS = frozenset(format for format, row in _DEPTH_ROWS.items() if row.stencil)
+"""The formats that store a stencil value; a D3DFORMAT is equal to its number."""
 
 _FLOAT24_BIAS = 15
 _FLOAT24_MANTISSA = 20
@@ -218,7 +222,7 @@ def _first_samples(
     what: Literal["depth", "stencil"],
     convert: Callable[[FormatRow, Channel, NDArray[Any]], NDArray[Any]],
 ) -> Picture:
-    row = DEPTH.get(surface.format)
+    row = _DEPTH_ROWS.get(surface.format)
     channel = getattr(row, what, None)
     if row is None or channel is None:
         raise Unsupported(f"picture of the {what} of {surface.format.sdk}")

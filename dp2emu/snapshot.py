@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from dp2emu.capture.records import Called
+from dp2emu.capture.records import Called, EntryCalled
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
@@ -50,11 +50,12 @@ def snapshot(
     options: Options | None = None,
     fault: Callable[[Dp2Error], None] | None = None,
 ) -> Facts:
-    """The whole state of one context at the moment ``at``, as a JSON object.
+    """The whole state of one context or device at the moment ``at``, as a JSON object.
 
-    Call ``at.call`` names the context.  ``fault`` is called with the errors of earlier calls.
-    Raises UsageError if the capture has no such call, or the call has no such token or fails
-    before it.
+    Call ``at.call`` names the context or, in a capture that begins with functions of the Direct3D
+    10/11 interface, the device; a function of the adapter names the device used last.  ``fault``
+    is called with the errors of earlier calls.  Raises UsageError if the capture has no such
+    call, or the call has no such token or fails before it.
     """
     options = options or Options()
     driver = Driver(options=options)
@@ -63,6 +64,7 @@ def snapshot(
         player = Player(driver, capture.name, page, watcher, options)
         observer = _Observer(driver, player, at)
         driver.command_taps.append(observer.tap)
+        device = 0
         with working_at(player.place):
             for record in capture.records():
                 player.perform(record)
@@ -70,8 +72,36 @@ def snapshot(
                     facts = observer.result(record.call)
                     player.close(None)
                     return facts
-    what = f"{player.tally.calls} calls" + (f", then {capture.damage}" if capture.damage else "")
+                if isinstance(record, EntryCalled) and not player.tally.calls:
+                    device = _device_of(record, device)
+                    if player.tally.entries > at.call:
+                        facts = _device_facts(player, record, device, at)
+                        player.close(None)
+                        return facts
+    count = player.tally.calls or player.tally.entries
+    what = f"{count} calls" + (f", then {capture.damage}" if capture.damage else "")
     raise UsageError(f"no call {at.call}: the capture has {what}", stream=capture.name)
+
+
+def _device_of(record: EntryCalled, last: int) -> int:
+    """The device of a call; of a function of the adapter the one that it created, or ``last``."""
+    if record.device:
+        return record.device
+    created = [each for each in record.arguments if isinstance(each, int)]
+    return created[0] if record.entry == "Adapter.CreateDevice" and created else last
+
+
+def _device_facts(player: Player, record: EntryCalled, device: int, at: Moment) -> Facts:
+    if at.token is not None:
+        what = f"call {at.call} is {record.entry}, a function of the Direct3D 10/11 interface"
+        raise UsageError(f"no token {at.token}: {what}")
+    assert player.facade is not None
+    try:
+        facts = player.facade.facts(device)
+    except UsageError as error:
+        raise UsageError(f"call {at.call}: {error.what}") from None
+    where = {"schema": SCHEMA, "call": at.call, "token": None, "entry": record.entry}
+    return {**where, "device": device, **facts}
 
 
 class _Observer:

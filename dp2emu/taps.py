@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
@@ -9,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.argument_check import checked
-from dp2emu.errors import UsageError
+from dp2emu.errors import Unsupported, UsageError
 from dp2emu.gpu.arrays import I64
-from dp2emu.gpu.command.packets import BeginQuery, Draw, EndQuery, Packet
+from dp2emu.gpu.command.packets import BeginQuery, Draw, EndQuery, IndirectDraw, Packet
 from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.input_assembler.indirect_arguments import direct_draw
 
 SAMPLES = 1 << 26
 """Maximum number of written samples that a ``Taps`` object may record."""
@@ -94,6 +96,10 @@ class Taps:
 
     def _packet(self, packet: Packet, start: int) -> None:
         at = len(self.draws)
+        if isinstance(packet, IndirectDraw):
+            # The execution reports arguments that are too large.
+            with suppress(Unsupported):
+                packet = direct_draw(packet) or packet
         if isinstance(packet, Draw):
             self.draws.append(Drawn(at, start, packet))
         elif isinstance(packet, BeginQuery):

@@ -8,19 +8,26 @@ from typing import Any
 import msgspec
 
 from dp2emu.capture.values import Memory, Structure, Value
+from dp2emu.ddi10.declarations import DXGI as DXGI
 from dp2emu.ddi10.resources.maps import MappedSubresource
 from dp2emu.errors import UsageError
 
 WRITE = "Host.Write"
-"""Name of the entry for a host write to a mapped subresource; its arguments are handle,
-subresource and bytes."""
+"""Name of the entry for a host write to a mapped subresource."""
 CREATE_DEVICE, DISTURB, REMOVE, ADVANCE, FINISH = (
     f"Adapter.{name}" for name in ("CreateDevice", "Disturb", "Remove", "Advance", "Finish")
 )
-"""Names of the adapter's entries.  CreateDevice has a device number as its argument, Disturb the
-cause of the disturbance, Remove a number of calls, Advance a number of ticks, Finish none."""
-DXGI = "DXGI."
-"""Prefix of the names under which a capture has DXGI functions, with its dot."""
+"""Names of the adapter's entries."""
+PARAMETERS = {
+    WRITE: ("memory", "subresource", "data"),
+    CREATE_DEVICE: ("device",),
+    DISTURB: ("cause",),
+    REMOVE: ("calls",),
+    ADVANCE: ("ticks",),
+    FINISH: (),
+}
+"""Names of the arguments of the host's and the adapter's entries: the number of a device, the
+cause of a disturbance, a number of calls, and a number of ticks."""
 FILLED = "Filled"
 """Name of the structure that replaces a result if arguments changed; it has the result, and pairs
 of an argument's index and its new value."""

@@ -26,7 +26,9 @@ def _trace(trace: Trace, *, as_json: bool, tokens: bool) -> int:
 @verb_command("info")
 @capture_verb("info", trace=_trace)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-@click.option("--tokens", is_flag=True, help="Count tokens too; reads the whole capture.")
+@click.option(
+    "--tokens", is_flag=True, help="Count tokens and functions too; reads the whole capture."
+)
 def command(opened: Opened, as_json: bool, tokens: bool) -> int:
     """Summarize the content of a capture.
 

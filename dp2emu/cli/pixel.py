@@ -36,7 +36,7 @@ def command(opened: Opened, at: tuple[int, int], timing: str | None, options: Op
 
 def _line(drawn: Drawn, at: tuple[int, int]) -> str:
     packet = drawn.packet
-    targets = [each.handle for each in packet.output.colors if each]
+    targets = [each.handle or each.serial for each in packet.output.colors if each]
     depth = ["depth"] if packet.output.depth else []
     return (
         f"draw {drawn.number} at {drawn.time} ticks: {drawn.times(*at)} of its {drawn.count} "

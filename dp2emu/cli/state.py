@@ -27,7 +27,8 @@ from dp2emu.snapshot import moment, snapshot, snapshot_text
 def command(opened: Opened, where: str, as_json: bool, options: Options) -> int:
     """Show all device state at a point of a capture.
 
-    The capture is replayed up to this point.  Shows the context of the call.
+    The capture is replayed up to this point.  Shows the context or Direct3D 10/11 device of the
+    call.
     """
     faults: list[Dp2Error] = []
     facts = snapshot(opened.capture, moment(where), options=options, fault=faults.append)

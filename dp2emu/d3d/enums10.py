@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 from dp2emu.d3d.sdk import Named, SdkEnum
 
+_PATCHES = {
+    name: f"D3D11_PRIMITIVE_TOPOLOGY_{name}"
+    for name in (f"{points}_CONTROL_POINT_PATCHLIST" for points in range(1, 33))
+}
+"""Names of the patch lists, which Direct3D 11 added, by member of ``Topology10``."""
 
-class Topology10(SdkEnum, prefix="D3D10_PRIMITIVE_TOPOLOGY_"):
+
+class Topology10(SdkEnum, prefix="D3D10_PRIMITIVE_TOPOLOGY_", irregular=_PATCHES):
     """Primitive topologies; lists and strips have their Direct3D 9 numbers.
 
     Topologies with adjacency also have the vertices of neighbouring primitives, for geometry
@@ -56,7 +60,87 @@ class Blend10(SdkEnum, prefix="D3D10_BLEND_"):
     INV_SRC1_ALPHA = 19
 
 
-class Query(IntEnum):
+class BlendOp10(SdkEnum, prefix="D3D10_BLEND_OP_"):
+    """Blend operations, Direct3D 9 numbers."""
+
+    ADD = 1
+    SUBTRACT = 2
+    REV_SUBTRACT = 3
+    MIN = 4
+    MAX = 5
+
+
+class Comparison10(SdkEnum, prefix="D3D10_COMPARISON_"):
+    """Comparison functions, Direct3D 9 numbers."""
+
+    NEVER = 1
+    LESS = 2
+    EQUAL = 3
+    LESS_EQUAL = 4
+    GREATER = 5
+    NOT_EQUAL = 6
+    GREATER_EQUAL = 7
+    ALWAYS = 8
+
+
+class StencilOp10(SdkEnum, prefix="D3D10_STENCIL_OP_"):
+    """Stencil operations, Direct3D 9 numbers."""
+
+    KEEP = 1
+    ZERO = 2
+    REPLACE = 3
+    INCR_SAT = 4
+    DECR_SAT = 5
+    INVERT = 6
+    INCR = 7
+    DECR = 8
+
+
+class FillMode10(SdkEnum, prefix="D3D10_FILL_"):
+    """Fill modes, Direct3D 9 numbers; points cannot be filled."""
+
+    WIREFRAME = 2
+    SOLID = 3
+
+
+class Filter10(SdkEnum, prefix="D3D10_FILTER_"):
+    """Filters of samplers: bits for linear mip, magnification and minification filters (0x01,
+    0x04, 0x10), for an anisotropic one (0x40), and for comparison (0x80).
+    """
+
+    MIN_MAG_MIP_POINT = 0x00
+    MIN_MAG_POINT_MIP_LINEAR = 0x01
+    MIN_POINT_MAG_LINEAR_MIP_POINT = 0x04
+    MIN_POINT_MAG_MIP_LINEAR = 0x05
+    MIN_LINEAR_MAG_MIP_POINT = 0x10
+    MIN_LINEAR_MAG_POINT_MIP_LINEAR = 0x11
+    MIN_MAG_LINEAR_MIP_POINT = 0x14
+    MIN_MAG_MIP_LINEAR = 0x15
+    ANISOTROPIC = 0x55
+    COMPARISON_MIN_MAG_MIP_POINT = 0x80
+    COMPARISON_MIN_MAG_POINT_MIP_LINEAR = 0x81
+    COMPARISON_MIN_POINT_MAG_LINEAR_MIP_POINT = 0x84
+    COMPARISON_MIN_POINT_MAG_MIP_LINEAR = 0x85
+    COMPARISON_MIN_LINEAR_MAG_MIP_POINT = 0x90
+    COMPARISON_MIN_LINEAR_MAG_POINT_MIP_LINEAR = 0x91
+    COMPARISON_MIN_MAG_LINEAR_MIP_POINT = 0x94
+    COMPARISON_MIN_MAG_MIP_LINEAR = 0x95
+    COMPARISON_ANISOTROPIC = 0xD5
+    TEXT_1BIT = 0x80000000
+
+
+_QUERIES_11 = {
+    "D3D11_PIPELINESTATS": "D3D11DDI_QUERY_PIPELINESTATS",
+    **{
+        f"{what}_STREAM{stream}": f"D3D11DDI_QUERY_{what}_STREAM{stream}"
+        for what in ("STREAMOUTPUTSTATS", "STREAMOVERFLOWPREDICATE")
+        for stream in range(4)
+    },
+}
+"""Names of query types that Direct3D 11 added, by member of ``Query``."""
+
+
+class Query(SdkEnum, prefix="D3D10DDI_QUERY_", irregular=_QUERIES_11):
     """D3D10DDI_QUERY, with the values that D3D11DDI adds."""
 
     EVENT = 0
@@ -78,7 +162,7 @@ class Query(IntEnum):
     STREAMOVERFLOWPREDICATE_STREAM3 = 16
 
 
-class Counter(IntEnum):
+class Counter(SdkEnum, prefix="D3D10DDI_COUNTER_"):
     """D3D10DDI_COUNTER values of D3D10DDI_QUERY, and this device's own from 0x40000000 on."""
 
     GPU_IDLE = 0x1000

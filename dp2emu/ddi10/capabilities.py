@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 from struct import Struct
+from typing import Annotated
 
 from dp2emu.d3d.dxgi import DXGI, Support, ddi_support
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.codes import S_OK, DdiCode, format_of
 from dp2emu.gpu.resource.heap import SAMPLE_COUNTS
 
@@ -17,13 +19,13 @@ _UNSUPPORTED = 0x80000000
 """Flag that CheckFormatSupport returns for formats that cannot be used at all."""
 
 
-def check_format_support(format: int) -> int:
+def check_format_support(format: Annotated[int, DxgiFormat]) -> int:
     """CheckFormatSupport: flags of D3D10_DDI_FORMAT_SUPPORT, for any number."""
     found = format_of(format)
     return _UNSUPPORTED if found is None else int(ddi_support(found))
 
 
-def check_multisample_quality_levels(format: int, samples: int) -> int:
+def check_multisample_quality_levels(format: Annotated[int, DxgiFormat], samples: int) -> int:
     """CheckMultisampleQualityLevels: 1 if targets of the format can have ``samples``, else 0."""
     found = format_of(format)
     row = None if found is None else DXGI.get(found)

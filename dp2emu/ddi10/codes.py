@@ -8,11 +8,12 @@ from __future__ import annotations
 from enum import IntEnum
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.d3d.sdk import SdkEnum
 
 S_OK = 0
 
 
-class DdiCode(IntEnum):
+class DdiCode(SdkEnum):
     """HRESULTs passed to pfnSetErrorCb."""
 
     DXGI_DDI_ERR_WASSTILLDRAWING = 0x887B0001

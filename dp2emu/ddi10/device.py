@@ -176,6 +176,7 @@ class DeviceObjects:
 
     def __init__(self, context: Context, query_residency: QueryResidencyCb) -> None:
         self._contract = context.contract
+        self.commands = context.commands
         self.resources = Resources(context)
         self.views = Views(context, self.resources)
         self.unordered = UnorderedViews(context, self.resources)
@@ -186,6 +187,7 @@ class DeviceObjects:
             context, self.resources, self.views, self.states, self.layouts, self.unordered
         )
         self.dxgi = Dxgi(context, self.resources, query_residency)
+        self.compute = Compute(context, self.resources, self.stages, self.unordered)
         self._owners = (
             self.resources,
             self.views,
@@ -199,12 +201,12 @@ class DeviceObjects:
             Maps(context, self.resources),
             Transfers(context, self.resources, self.views),
             Draws(context, self.resources, self.stages, self.setters.bindings),
-            Compute(context, self.resources, self.stages, self.unordered),
+            self.compute,
         )
 
     def __len__(self) -> int:
         """Number of live objects of the device, queries excluded."""
-        return sum(map(len, self._objects()))
+        return sum(map(len, self.tables()))
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
         """All DDI functions of a device, by name without ``pfn``."""
@@ -226,7 +228,8 @@ class DeviceObjects:
         self._contract.check(not left, Rule.VIEWS_LEFT, entry)
         self.resources.destroy(memory)
 
-    def _objects(self) -> tuple[Objects[Any], ...]:
+    def tables(self) -> tuple[Objects[Any], ...]:
+        """The tables of live objects of each type, queries excluded."""
         views, states = self.views, self.states
         return (
             *views.all(),
@@ -236,7 +239,7 @@ class DeviceObjects:
         )
 
 
-def _do_nothing(*arguments: object) -> None:
+def _do_nothing(*given: object) -> None:
     """Implement RelocateDeviceFuncs and SetTextFilterSize, which need no work.
 
     The function table cannot move here, and one-bit textures are filtered like any others.
@@ -328,10 +331,22 @@ class Device:
         return view.surface() if view is not None else None
 
     @property
+    def targets(self) -> tuple[Surface, ...]:
+        """The surfaces of all bound render target and depth-stencil views, each slice's."""
+        at = self._parts.setters.bindings
+        views = (view for view in (*at.targets, at.depth) if view is not None)
+        return tuple(surface for view in views for surface in view.surfaces())
+
+    @property
     def shown(self) -> Surface | None:
         """The surface on the screen, None before the first Present."""
         shown = self._parts.dxgi.shown
         return shown[0].surface if shown is not None else None
+
+    @property
+    def parts(self) -> DeviceObjects:
+        """The objects and bindings of the device, for inspection."""
+        return self._parts
 
     @property
     def counters(self) -> Counters:

@@ -110,29 +110,29 @@ class Dxgi:
             "Blt": self.blt,
         }
 
-    def present(self, arguments: PresentArguments) -> int:
+    def present(self, data: PresentArguments) -> int:
         """Present: flip or copy, and flush the recorded commands."""
         entry = "Present"
-        source = self._part(arguments.hSurfaceToPresent, arguments.SrcSubResourceIndex, entry)
-        if arguments.Flags & PresentFlag.BLT and arguments.hDstResource is not None:
-            target = self._part(arguments.hDstResource, arguments.DstSubResourceIndex, entry)
+        source = self._part(data.hSurfaceToPresent, data.SrcSubResourceIndex, entry)
+        if data.Flags & PresentFlag.BLT and data.hDstResource is not None:
+            target = self._part(data.hDstResource, data.DstSubResourceIndex, entry)
             self._copy(source, target)
-        if arguments.Flags & PresentFlag.FLIP:
-            self.shown = source[0], arguments.SrcSubResourceIndex
+        if data.Flags & PresentFlag.FLIP:
+            self.shown = source[0], data.SrcSubResourceIndex
         self._context.commands.flush()
         return S_OK
 
-    def blt(self, arguments: BltArguments) -> int:
+    def blt(self, data: BltArguments) -> int:
         """Blt: copy with format conversion, resolve and point-sampled stretching as needed.
 
         Raises Unsupported for rotation.
         """
-        if arguments.Rotate not in (0, IDENTITY):
+        if data.Rotate not in (0, IDENTITY):
             raise Unsupported("rotated blts of DXGI")
         entry = "Blt"
-        source = self._part(arguments.hSrcResource, arguments.SrcSubresource, entry)
-        resource, whole = self._part(arguments.hDstResource, arguments.DstSubresource, entry)
-        box = Box(arguments.DstLeft, arguments.DstTop, arguments.DstRight, arguments.DstBottom)
+        source = self._part(data.hSrcResource, data.SrcSubresource, entry)
+        resource, whole = self._part(data.hDstResource, data.DstSubresource, entry)
+        box = Box(data.DstLeft, data.DstTop, data.DstRight, data.DstBottom)
         inside = 0 <= box.left < box.right <= whole.box.right
         inside = inside and 0 <= box.top < box.bottom <= whole.box.bottom
         self._context.contract.check(inside, Rule.INSIDE, entry)

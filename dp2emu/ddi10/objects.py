@@ -6,6 +6,7 @@ holds ``_HEADER``, a mark and the object's number; the state of the driver is in
 
 from __future__ import annotations
 
+import re
 from struct import Struct
 from typing import Generic, TypeVar
 
@@ -15,6 +16,7 @@ from dp2emu.ddi10.contract import Rule
 from dp2emu.errors import Fault
 
 _HEADER = Struct("<4sIQ")
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 _T = TypeVar("_T")
 
@@ -37,6 +39,15 @@ class Objects(Generic[_T]):
 
     def __len__(self) -> int:
         return len(self._live)
+
+    @property
+    def words(self) -> str:
+        """The name of the type in small letters, such as "blend state"."""
+        return _CAPITAL.sub(" ", self._noun).lower()
+
+    def items(self) -> list[tuple[bytearray, _T]]:
+        """All live objects with their memory, oldest first."""
+        return list(self._live.values())
 
     def values(self) -> list[_T]:
         """All live objects, oldest first."""

@@ -7,8 +7,9 @@ from the end, since later parts seldom affect earlier ones.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +17,8 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from dp2emu.capture import CaptureWriter
-from dp2emu.capture.records import Answered, Called, MemoryWritten, Record
+from dp2emu.capture.records import Answered, Called, EntryCalled, MemoryWritten, Record
+from dp2emu.capture.values import Structure, Value
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import UsageError
 from dp2emu.outputs import temporary_folder, whole_output
@@ -177,8 +179,10 @@ def minimize(records: Sequence[Record], fails: Fails, tries: int = TRIES) -> lis
     while True:
         before = kept
         kept = _fewer_records(kept, fails, budget)
-        for split in (_tokens, _vertices, _memory, _bytes):
+        for split in (_tokens, _vertices, _memory, _bytes, _outcome):
             kept = _each(kept, split, fails, budget)
+        for kind in (tuple, bytes):
+            kept = _entry_values(kept, kind, fails, budget)
         if kept == before or budget.left <= 0:
             return kept
 
@@ -213,16 +217,26 @@ def _each(
         found = split(record, contexts)
         if found is None:
             continue
-        parts, joined = found
-
-        def still(some: Any, at: int = at, joined: Callable[[Any], Record] = joined) -> bool:
-            return fails([*kept[:at], joined(some), *kept[at + 1 :]])
-
-        shrinking = shrink_bytes if isinstance(parts, bytes) else shrink
-        fewer = shrinking(parts, still, budget)
-        if fewer != parts:
-            kept[at] = joined(fewer)
+        _shrink_record(kept, at, found, fails, budget)
     return kept
+
+
+def _shrink_record(
+    kept: list[Record], at: int, split: tuple[Any, Callable[[Any], Record]], fails: Fails,
+    budget: Budget,
+) -> None:  # fmt: skip
+    """Replace record ``at`` of ``kept`` by one with few of its parts, with which ``fails`` is
+    still true.
+    """
+    parts, joined = split
+
+    def still(some: Any) -> bool:
+        return fails([*kept[:at], joined(some), *kept[at + 1 :]])
+
+    shrinking = shrink_bytes if isinstance(parts, bytes) else shrink
+    fewer = shrinking(parts, still, budget)
+    if fewer != parts:
+        kept[at] = joined(fewer)
 
 
 def _with(record: Called, commands: bytes) -> Called:
@@ -270,3 +284,80 @@ def _bytes(record: Record, contexts: Contexts) -> _Parts:
     if not isinstance(record, Called) or not record.call.commands:
         return None
     return record.call.commands, lambda some: _with(record, some)
+
+
+# Calls of the Direct3D 10/11 interface
+
+
+def _outcome(record: Record, contexts: Contexts) -> _Parts:
+    """Return ``_Parts`` of the recorded outcome of a function; None for any other record."""
+    if not isinstance(record, EntryCalled):
+        return None
+    empty: dict[str, Any] = {"result": None, "codes": (), "written": ()}
+    parts = [name for name in empty if getattr(record, name) != empty[name]]
+    if not parts:
+        return None
+    return parts, lambda some: replace(record, **{n: empty[n] for n in parts if n not in some})
+
+
+_Path = tuple[int, ...]
+"""Place of a value in the arguments of a call: indices of elements and members, from outside."""
+
+
+def _entry_values(
+    records: list[Record], kind: type[Any], fails: Fails, budget: Budget
+) -> list[Record]:
+    """Return the records with fewer elements of lists (``kind`` is tuple), or fewer bytes
+    (``kind`` is bytes), in arguments of the Direct3D 10/11 interface.
+    """
+    kept = list(records)
+    for at, record in enumerate(records):
+        if not isinstance(record, EntryCalled):
+            continue
+        for path in list(_paths(record.arguments, kind)):
+            current = kept[at]
+            assert isinstance(current, EntryCalled)
+            found = _value_at(current.arguments, path)
+            if isinstance(found, kind) and found:
+                joined = partial(_with_value, current, path)
+                _shrink_record(kept, at, (found, joined), fails, budget)
+    return kept
+
+
+def _paths(values: tuple[Value, ...], kind: type[Any], above: _Path = ()) -> Iterator[_Path]:
+    """The paths of all lists, or of all bytes, within ``values``."""
+    for number, value in enumerate(values):
+        path = (*above, number)
+        if isinstance(value, kind):
+            yield path
+        yield from _paths(_within(value), kind, path)
+
+
+def _within(value: Value) -> tuple[Value, ...]:
+    """The elements of a list or the members of a structure; nothing for another value."""
+    if isinstance(value, Structure):
+        return value.members
+    return value if isinstance(value, tuple) else ()
+
+
+def _value_at(values: tuple[Value, ...], path: _Path) -> Value:
+    """The value at a path, None if it does not exist."""
+    first, *rest = path
+    if first >= len(values):
+        return None
+    return _value_at(_within(values[first]), tuple(rest)) if rest else values[first]
+
+
+def _with_value(record: EntryCalled, path: _Path, value: Any) -> Record:
+    """Return ``record`` with another list or other bytes at a path of its arguments."""
+    new = tuple(value) if isinstance(value, list) else value
+    return replace(record, arguments=_replaced(record.arguments, path, new))
+
+
+def _replaced(values: tuple[Value, ...], path: _Path, new: Value) -> tuple[Value, ...]:
+    first, *rest = path
+    old = values[first]
+    if rest:
+        inner = _replaced(_within(old), tuple(rest), new)
+        new = Structure(old.name, inner) if isinstance(old, Structure) else inner
+    return (*values[:first], new, *values[first + 1 :])

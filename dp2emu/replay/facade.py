@@ -20,11 +20,13 @@ from dp2emu.capture.records import EntryCalled, Pictured, PictureKind
 from dp2emu.capture.values import Memory, Structure, Value, json_of
 from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.codes import DdiCode
+from dp2emu.ddi10.declarations import members
 from dp2emu.ddi10.device import Device
+from dp2emu.ddi10.inspect import Facts, facts_of
 from dp2emu.ddi10.queries.query_types import QueryRow
 from dp2emu.ddi10.resources.maps import MappedSubresource
 from dp2emu.ddi10.resources.resource import Resource
-from dp2emu.errors import CaptureError, Dp2Error, Fault
+from dp2emu.errors import CaptureError, Dp2Error, Fault, UsageError
 from dp2emu.gpu.command.packets import Observe
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc
@@ -33,6 +35,10 @@ from dp2emu.replay.compare import Difference
 MEMORY_BYTES = 1 << 16
 """Maximum size in bytes of a block of the runtime's memory that a capture may ask for."""
 DEVICES = 64
+RECENT = 64
+"""Maximum number of targets of a frame that are remembered; one more replaces the oldest."""
+VIEWS = 1 << 20
+"""Smallest handle of a level or slice of a texture another one of which has the serial number."""
 _LONGEST = 60
 """Largest number of characters of a value in the text of a difference."""
 PRESENT = f"{entries.DXGI}Present"
@@ -67,11 +73,16 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class _Device(msgspec.Struct, eq=False):
-    """A device of a replay.  Mutable: it collects error codes, and memory mapped for writing."""
+    """A device of a replay.
+
+    Mutable: it collects error codes, memory mapped for writing, and in ``recent`` the last
+    surfaces that became targets, by handle.
+    """
 
     device: Device
     codes: list[int]
     mapped: dict[tuple[int, int], memoryview] = msgspec.field(default_factory=dict)
+    recent: dict[int, Surface] = msgspec.field(default_factory=dict)
 
 
 class Facade:
@@ -84,6 +95,8 @@ class Facade:
         self._made: dict[int, bytearray] = {}
         self._filled: list[bytearray] = []
         self._surfaces: dict[int, Surface] = {}
+        self._handles: dict[tuple[int, int], int] = {}
+        self._named: set[int] = set()
 
     def perform(self, record: EntryCalled) -> Reply:
         """Repeat a recorded call; an error is part of the reply, not raised."""
@@ -107,6 +120,17 @@ class Facade:
         """Numbers of the devices that were not destroyed."""
         return [number for number, each in self._devices.items() if not each.device.destroyed]
 
+    def facts(self, number: int) -> Facts:
+        """The bound state of a device as a JSON object, objects numbered as in the capture.
+
+        Raises UsageError if it does not exist.
+        """
+        at = self._devices.get(number)
+        if at is None or at.device.destroyed:
+            raise UsageError(f"device {number} does not exist")
+        numbers = {id(memory): each for each, memory in self._memory.items()}
+        return facts_of(at.device, lambda memory: numbers.get(id(memory)))
+
     # ``Observable``: contexts are devices, and handles serial numbers of surfaces
 
     def shown(self, number: int) -> int:
@@ -119,8 +143,18 @@ class Facade:
         return self._keep(at.device.target) if at is not None else 0
 
     def recent_targets(self, context: int) -> tuple[int, ...]:
-        """Handle of render target 0, if any; earlier targets are not tracked."""
-        return tuple(filter(None, [self.target(context)]))
+        """Handles of the targets and depth surfaces of a device since this method was last called.
+
+        Those that were bound before that call come first, the others in the order in which they
+        were bound last.
+        """
+        at = self._devices.get(context)
+        if at is None:
+            return ()
+        recent, at.recent = at.recent, {}
+        bound = [self._keep(surface) for surface in at.device.targets]
+        self._surfaces |= recent
+        return (*(handle for handle in bound if handle not in recent), *recent)
 
     def surface(self, handle: int) -> SurfaceDesc:
         """The description of a surface that was presented or drawn to.
@@ -145,8 +179,30 @@ class Facade:
     def _keep(self, surface: Surface | None) -> int:
         if surface is None:
             return 0
-        self._surfaces[surface.serial] = surface
-        return surface.serial
+        handle = self._handle(surface)
+        self._surfaces[handle] = surface
+        return handle
+
+    def _handle(self, surface: Surface) -> int:
+        """The handle of a surface: its serial number, or another one from ``VIEWS`` on for further
+        levels and slices of a texture.
+        """
+        layout = surface.subresources
+        place = surface.serial, layout[0].offset if layout else 0
+        if place not in self._handles:
+            first = surface.serial not in self._named
+            self._handles[place] = surface.serial if first else VIEWS + len(self._handles)
+            self._named.add(surface.serial)
+        return self._handles[place]
+
+    def _bind(self, at: _Device) -> None:
+        """Remember the surfaces that are targets now, at most ``RECENT``."""
+        for surface in at.device.targets[:RECENT]:
+            handle = self._handle(surface)
+            at.recent.pop(handle, None)
+            at.recent[handle] = surface
+        while len(at.recent) > RECENT:
+            del at.recent[next(iter(at.recent))]
 
     # What the recorded program saw
 
@@ -233,7 +289,11 @@ class Facade:
         return Reply(result, tuple(at.codes), written)
 
     def _note(self, name: str, at: _Device, typed: Any, found: Any) -> None:
-        """After call ``name``, update what memory has objects and what subresources are mapped."""
+        """After call ``name``, update what memory has objects, what subresources are mapped, and
+        what surfaces were targets.
+        """
+        if name == "SetRenderTargets":
+            self._bind(at)
         if entries.makes(name) and not at.codes:
             self._memory |= self._made
         if entries.ends(name):
@@ -332,14 +392,41 @@ def entry_differences(
     number: int, entry: str, recorded: Reply, replayed: Reply
 ) -> Iterator[Difference]:
     """Differences between the recorded and the replayed outcome of a function."""
+    if recorded.result != replayed.result:
+        path, old, new = _first_difference(recorded.result, replayed.result)
+        what = f"{entry} returned{path}"
+        yield Difference(number, what, _short(repr(old)), _short(repr(new)))
     for what, show in _SHOWN.items():
         old, new = show(recorded), show(replayed)
         if old != new:
             yield Difference(number, f"{entry} {what}", _short(old), _short(new))
 
 
+def _first_difference(old: Value, new: Value) -> tuple[str, Value, Value]:
+    """Where two different values differ first, such as " RowPitch", and the values there."""
+    if isinstance(old, bytes) and isinstance(new, bytes) and len(old) == len(new):
+        at = next(at for at, pair in enumerate(zip(old, new, strict=True)) if len({*pair}) > 1)
+        return f" byte {at}", old[at], new[at]
+    pairs = list(zip(_parts(old), _parts(new), strict=False))
+    if not pairs or type(old) is not type(new) or len(_parts(old)) != len(_parts(new)):
+        return "", old, new
+    (name, one), (_, other) = next(pair for pair in pairs if pair[0] != pair[1])
+    path, one, other = _first_difference(one, other)
+    return f" {name}{path}", one, other
+
+
+def _parts(value: Value) -> list[tuple[str, Value]]:
+    """(name, value) of the elements of a list, and of the members of a structure."""
+    if isinstance(value, Structure):
+        declared = list(members(value.name))
+        known = len(value.members) <= len(declared)
+        names = declared if known else list(map(str, range(len(value.members))))
+        return [(f"{value.name}.{n}", each) for n, each in zip(names, value.members, strict=False)]
+    elements = value if isinstance(value, tuple) else ()
+    return [(str(number), each) for number, each in enumerate(elements)]
+
+
 _SHOWN: dict[str, Callable[[Reply], str]] = {
-    "returned": lambda reply: repr(reply.result),
     "reported": lambda reply: " ".join(f"{code:#010x}" for code in reply.codes),
     "filled in": lambda reply: ", ".join(f"{data.hex(' ')}" for _, data in reply.written),
 }

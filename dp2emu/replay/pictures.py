@@ -257,7 +257,8 @@ class Photographer:
         Surfaces of other formats are pictured in colour.
         """
         for handle in handles:
-            format = self._rig.surface(handle).format
+            desc = self._rig.surface(handle)
+            format = desc.dxgi or desc.format
             kinds = [kind for kind, formats in _GREY.items() if format in formats]
             for kind in kinds or ["color"]:
                 yield partial(self._take, Shot(frame, self._call, handle, kind))

@@ -350,6 +350,11 @@ class Player:
         self._document.finish({"summary": summary})
         return self.tally
 
+    @property
+    def facade(self) -> Facade | None:
+        """The Direct3D 10/11 interface of the replay, None before its first call."""
+        return self._facade
+
     def locate(self, journal: Journal) -> None:
         """Find the token of the call in which the driver failed, and name it in the failure.
 

@@ -18,6 +18,7 @@ from dp2emu.capture.records import Record
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.words import FLOAT
 from dp2emu.dp2 import parse
+from dp2emu.errors import Unsupported
 from dp2emu.number_text import float_text, unsigned_text
 from dp2emu.text.commands import CallTokens
 from dp2emu.text.contexts import Contexts
@@ -51,7 +52,13 @@ class ContainerWriter:
         self._calls = 0
 
     def write(self, record: Record) -> None:
-        """Append a call with its tokens, or an answer with its responses; skip others."""
+        """Append a call with its tokens, or an answer with its responses; skip others.
+
+        Raises Unsupported for a function of the Direct3D 10/11 interface, which has no bytes to
+        decode.
+        """
+        if isinstance(record, records.EntryCalled):
+            raise Unsupported("functions of the Direct3D 10/11 interface as containers")
         self._contexts.see(record)
         if isinstance(record, records.Called):
             for block in self._tokens(record):

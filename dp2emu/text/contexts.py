@@ -12,6 +12,7 @@ from dp2emu.d3d.fvf import fvf_layout, fvf_size
 from dp2emu.d3d.vertices import ElementType
 from dp2emu.dp2.call import Call
 from dp2emu.errors import Fault
+from dp2emu.text.handles import Handles
 
 _FLOATS: dict[ElementType, int] = {
     DeclType.FLOAT1: 1, DeclType.FLOAT2: 2, DeclType.FLOAT3: 3, DeclType.FLOAT4: 4,
@@ -34,9 +35,14 @@ class VertexFormat(NamedTuple):
 
 
 class Contexts:
-    """The contexts of a capture.  Mutable: pass every record in order to ``see``."""
+    """The contexts of a capture.  Mutable: pass every record in order to ``see``.
+
+    ``handles`` are the objects of Direct3D 10/11 devices; pass calls to its own ``see``, after
+    they were written or read.
+    """
 
     def __init__(self) -> None:
+        self.handles = Handles()
         self._interfaces: dict[int, int] = {}
         self._queries: dict[int, dict[int, int]] = {}
 

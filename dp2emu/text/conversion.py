@@ -12,10 +12,10 @@ from dp2emu.argument_check import checked
 from dp2emu.capture import BareOptions, Capture, CaptureWriter, LogWriter, open_capture
 from dp2emu.capture.files import Chunk, Place
 from dp2emu.capture.reader import begins_as_text
-from dp2emu.capture.records import Called, Record
+from dp2emu.capture.records import Called, EntryCalled, Record
 from dp2emu.capture.writer import CHUNK_BYTES, COMPRESSIONS
 from dp2emu.dp2.call import Call
-from dp2emu.errors import CaptureError, UsageError
+from dp2emu.errors import CaptureError, Unsupported, UsageError
 from dp2emu.limits import Limits
 from dp2emu.outputs import replacing_output
 from dp2emu.text.dump import TextWriter
@@ -209,7 +209,13 @@ class _OneCall:
         self._call: Call | None = None
 
     def write(self, record: Record) -> None:
-        """Keep the record if it is a call.  Raises UsageError for a second call."""
+        """Keep the record if it is a call.
+
+        Raises UsageError for a second call, and Unsupported for a function of the Direct3D 10/11
+        interface.
+        """
+        if isinstance(record, EntryCalled):
+            raise Unsupported("functions of the Direct3D 10/11 interface in a bare command buffer")
         if isinstance(record, Called):
             if self._call is not None:
                 raise UsageError("a bare command buffer holds one call, the capture has more")

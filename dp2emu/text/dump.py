@@ -6,10 +6,8 @@ Members with their default are omitted from records; tokens have every field.
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator
 from itertools import accumulate, pairwise
 from typing import Any, TextIO
 
@@ -17,12 +15,12 @@ from dp2emu.capture import records
 from dp2emu.capture.records import Record
 from dp2emu.text.commands import Shown, command_lines, response_lines
 from dp2emu.text.contexts import Contexts
+from dp2emu.text.entries import entry_lines
 from dp2emu.text.forms import BY_RECORD, value_text
 from dp2emu.text.lines import Line
 from dp2emu.text.memory import LINE_BYTES, hex_lines, vertex_line
 from dp2emu.text.remarks import fvf_names
 from dp2emu.text.syntax import quote
-from dp2emu.text.values import ValueText
 
 MAGIC = "dp2emu-text"
 VERSION = 1
@@ -58,6 +56,7 @@ class TextWriter:
         self._hex = hex
         self._contexts = Contexts()
         self._calls = 0
+        self._entries = 0
         self._context = 0
         words = [MAGIC, f"version={VERSION}", f"form={form}"]
         words += [f"compression={compression}"] if compression else []
@@ -70,6 +69,9 @@ class TextWriter:
         words = [form.keyword, *(f"{n}={value_text(n, v)}" for n, v in form.said(record))]
         if isinstance(record, records.Called):
             words, said = self._enter(record, words)
+        elif isinstance(record, records.EntryCalled):
+            said = f"entry {self._entries}"
+            self._entries += 1
         self._put(Shown(Line(" ".join(words), 0), remark=said), 0)
         lines = _BELOW.get(type(record))
         for each in lines(self, record) if lines else ():
@@ -121,15 +123,9 @@ class TextWriter:
             yield Shown(Line(f"text: {quote(piece)}", 0))
 
     def _entry(self, record: records.EntryCalled) -> Iterator[Shown]:
-        text, said = ValueText(), remark_of(record.entry, len(record.arguments))
-        yield Shown(Line(f"name: {record.entry}", 0), remark=said)
-        for name in ("arguments", "codes", "written"):
-            if values := getattr(record, name):
-                yield Shown(Line(f"{name}: {' '.join(map(text.show, values))}", 0))
-        if record.result is not None:
-            yield Shown(Line(f"result: {text.show(record.result)}", 0))
-        for line in text.blobs():
+        for line in entry_lines(record, self._contexts.handles):
             yield Shown(Line(line, 0))
+        self._contexts.handles.see(record)
 
     def _put(self, shown: Shown, depth: int) -> None:
         line, _, said = shown
@@ -158,22 +154,3 @@ _BELOW: dict[type[Any], Callable[[TextWriter, Any], Iterator[Shown]]] = {
 }
 """``TextWriter`` methods that yield what is written below the first line of a record, by type of
 record."""
-
-
-def remark_of(entry: str, count: int) -> str:
-    """Names of the first ``count`` arguments of function ``entry``, empty if it is unknown."""
-    return ", ".join(_parameters().get(entry, ())[:count])
-
-
-@cache
-def _parameters() -> Mapping[str, tuple[str, ...]]:
-    """Parameter names of each DDI function, by its name in captures, of the newest version."""
-    # Captures of older interfaces should not import the Direct3D 10/11 driver.
-    from dp2emu.capture.entry_values import DXGI
-    from dp2emu.ddi10.adapter import Adapter
-    from dp2emu.ddi10.codes import Interface
-
-    device = Adapter().create_device(Interface.D3D11_0, lambda layer, code: None)
-    functions = dict(device.entries)
-    functions |= {DXGI + name: each for name, each in device.dxgi_entries.items()}
-    return {name: tuple(inspect.signature(each).parameters) for name, each in functions.items()}

@@ -22,6 +22,7 @@ from dp2emu.text.answers import payload, response_blocks
 from dp2emu.text.codec import Codec, Place, Run, aligned, codec_of
 from dp2emu.text.commands import CallTokens
 from dp2emu.text.contexts import Contexts
+from dp2emu.text.entries import named_json
 from dp2emu.text.forms import BY_RECORD, enumerated, value_name
 from dp2emu.text.shape import Shape
 
@@ -39,6 +40,7 @@ class JsonLinesWriter:
         self._out = out
         self._contexts = Contexts()
         self._calls = 0
+        self._entries = 0
         self._context = 0
 
     def write(self, record: Record) -> None:
@@ -118,7 +120,12 @@ class JsonLinesWriter:
     def _entry(self, record: records.EntryCalled) -> str:
         names = ("arguments", "result", "codes", "written")
         values = (f',"{name}":{_dumps(json_of(getattr(record, name)))}' for name in names)
-        return f',"entry":"{record.entry}"' + "".join(values)
+        named = named_json(record, self._contexts.handles)
+        self._contexts.handles.see(record)
+        number = self._entries
+        self._entries += 1
+        head = f',"number":{number},"entry":"{record.entry}"'
+        return head + "".join(values) + (f',"named":{_dumps(named)}' if named else "")
 
 
 def _dumps(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from dp2emu.argument_check import checked
@@ -23,11 +24,12 @@ from dp2emu.text.codec import Codec, codec_of
 from dp2emu.text.commands import RAW
 from dp2emu.text.contexts import Contexts
 from dp2emu.text.dump import CHUNK, MAGIC, NO_COMMANDS, VERSION
+from dp2emu.text.entries import entry_of
 from dp2emu.text.forms import BY_KEYWORD
+from dp2emu.text.handles import Handles
 from dp2emu.text.memory import bytes_of
 from dp2emu.text.shape import Leaf, scalar
 from dp2emu.text.syntax import Block, Paragraph, Parts, TextError, Value, Word
-from dp2emu.text.values import NOTHING, values_of
 
 _NO_MAGIC = f"the first statement is not {MAGIC}"
 _VERSION = Leaf("I", "version", None, alone=True)
@@ -92,6 +94,8 @@ class TextCapture(Closable):
         if size > self._limits.record_bytes:
             raise paragraph.placed().error(self._limits.refusal("record_bytes", size))
         self._contexts.see(record)
+        if isinstance(record, records.EntryCalled):
+            self._contexts.handles.see(record)
         return record
 
     def _start_chunk(self, block: Block, below: list[Paragraph]) -> None:
@@ -162,6 +166,8 @@ def record_of(block: Block, below: Sequence[Block], contexts: Contexts) -> Recor
         if below and form.record is not records.Answered:
             raise below[0].error(f"{below[0].name} cannot stand below {block.name}")
         read = _APART.get(form.record)
+        if form.record is records.EntryCalled:
+            read = partial(_entry, block.line, contexts.handles)
         record = form.make(block, read(parts, below) if read else {})
     for name in parts:
         raise block.error(f"{block.name} has no part {name}")
@@ -248,17 +254,8 @@ def _string(values: Sequence[Value]) -> str:
     return "".join(strings)
 
 
-def _entry(parts: Parts, below: Sequence[Block]) -> Mapping[str, Any]:
-    name = parts.pop("name", [])
-    if len(name) != 1 or not isinstance(name[0], Word):
-        raise TextError(name[0].line if name else 0, "an entry has one word for its name")
-    lists = {
-        key: values_of(parts.pop(key, []), parts) for key in ("arguments", "codes", "written")
-    }
-    result = values_of(parts.pop("result", [Word(NOTHING, name[0].line)]), parts)
-    if len(result) != 1:
-        raise TextError(name[0].line, "an entry has one result")
-    return {"entry": name[0].text, "result": result[0], **lists}
+def _entry(line: int, handles: Handles, parts: Parts, below: Sequence[Block]) -> Mapping[str, Any]:
+    return entry_of(parts, line, handles)
 
 
 _OPS = {token.name: op for op, token in TABLE.items()}
@@ -273,6 +270,5 @@ _APART: dict[type[Any], Callable[[Parts, Sequence[Block]], Mapping[str, Any]]] =
     records.Pictured: _data,
     records.Observed: _data,
     records.Annotation: _annotation,
-    records.EntryCalled: _entry,
 }
 """Functions that parse the members of a record which are no numbers, by type of record."""

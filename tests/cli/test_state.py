@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from dp2emu.capture import CaptureWriter
+from dp2emu.capture.recorder import Recorder
+from dp2emu.ddi10.adapter import Adapter
+from dp2emu.ddi10.states.bindings import Scissor
 from tests.cli.running import dp2emu
 from tests.replay.authoring import EVENT, SETTING, called, create, issue, sealed
 
@@ -38,3 +42,55 @@ def test_a_moment_that_cannot_be_meant_is_code_2(tmp_path: Path) -> None:
         assert (ran.code, ran.out) == (2, b"")
         assert what in ran.err
     assert dp2emu("state", path).code == 2
+
+
+def recorded(path: Path) -> Path:
+    """A capture of a device that a program uses and destroys, and then of a second one."""
+    with path.open("wb") as file, CaptureWriter(file) as capture:
+        recorder = Recorder(Adapter(), capture.write)
+        for interface in (100, 110):
+            functions = recorder.create_device(interface, lambda layer, code: None).functions
+            functions["IaSetTopology"](4)
+            functions["SetScissorRects"](15, [Scissor(1, 2, 3, 4)])
+            functions["DestroyDevice"]()
+        recorder.advance(5)
+        recorder.create_device(110, lambda layer, code: None)
+        recorder.finish()
+    return path
+
+
+def test_state_of_a_direct3d_11_device_has_the_names_of_the_api(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "a.dp2")
+    ran = dp2emu("state", path, "--at", "1")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.decode().splitlines()
+    assert lines[:6] == [
+        "schema: 1", "call: 1", "token: none", "entry: IaSetTopology", "device: 1",
+        "interface: D3D10_0",
+    ]  # fmt: skip
+    assert "IASetPrimitiveTopology: D3D10_PRIMITIVE_TOPOLOGY_TRIANGLELIST" in lines
+    assert "RSSetScissorRects: none" in lines
+    facts = json.loads(dp2emu("state", path, "--at", "6", "--json").out)
+    assert (facts["device"], facts["interface"]) == (2, "D3D11_0")
+    rect = {"left": 1, "top": 2, "right": 3, "bottom": 4}
+    assert facts["RSSetScissorRects"] == {"0": rect}
+
+
+def test_a_function_of_the_adapter_shows_the_device_used_last(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "a.dp2")
+    for at in (9, 10):
+        facts = json.loads(dp2emu("state", path, "--at", at, "--json").out)
+        assert (facts["call"], facts["device"], facts["RSSetViewports"]) == (at, 3, {})
+
+
+def test_a_device_that_does_not_exist_has_no_state(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "a.dp2")
+    for at, what in (
+        ("3", "call 3: device 1 does not exist"),
+        ("8", "call 8: device 2 does not exist"),
+        ("1:0", "call 1 is IaSetTopology, a function of the Direct3D 10/11 interface"),
+        ("11", "no call 11: the capture has 11 calls"),
+    ):
+        ran = dp2emu("state", path, "--at", at)
+        assert (ran.code, ran.out) == (2, b"")
+        assert what in ran.err

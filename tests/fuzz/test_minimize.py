@@ -8,17 +8,20 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from dp2emu.capture import open_capture
 from dp2emu.capture.records import (
     Called,
     ContextCreated,
     ContextDestroyed,
+    EntryCalled,
     MemoryWritten,
     Record,
     SurfaceCreated,
     SurfaceDestroyed,
 )
+from dp2emu.capture.values import Memory, Structure
 from dp2emu.conform import Verdict, kit, run_kit
 from dp2emu.conform.report import recorded
 from dp2emu.d3d.dp2structs import Op
@@ -187,3 +190,25 @@ def test_a_check_that_hangs_fails_like_one_that_hangs() -> None:
     assert check.first(stage.records(LARGE))
     assert check(stage.records(LARGE)[:3])
     check.close()
+
+
+def test_functions_of_direct3d_11_lose_arguments_outcomes_and_bytes() -> None:
+    data = Structure("SubresourceUP", (bytes(range(64)), 64, 64))
+    desc = Structure("CreateResource", ((Structure("MipInfo", (64,)),), (data, data), 1))
+    made = EntryCalled(1, 110, "CreateResource", (desc, Memory(1, 16), 0), codes=(5,))
+    drawn = EntryCalled(1, 110, "Draw", (3, 0), result=(1, 2), written=((0, b"1"),))
+
+    def fails(some: Sequence[Record]) -> bool:
+        calls = [each for each in some if isinstance(each, EntryCalled)]
+        wanted = [each for each in calls if each.entry == "CreateResource"]
+        return any(each.codes and 7 in found for each in wanted for found in blobs(each))
+
+    def blobs(record: EntryCalled) -> list[bytes]:
+        desc = record.arguments[0]
+        assert isinstance(desc, Structure) and isinstance(desc.members[1], tuple)
+        rows = [each for each in desc.members[1] if isinstance(each, Structure)]
+        return [each for row in rows for each in row.members if isinstance(each, bytes)]
+
+    small = Structure("CreateResource", ((), (Structure("SubresourceUP", (b"\7", 64, 64)),), 1))
+    (kept,) = minimize([drawn, made, drawn, made], fails)
+    assert kept == replace(made, arguments=(small, Memory(1, 16), 0))

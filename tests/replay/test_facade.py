@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from PIL import Image
 
-from dp2emu.capture import open_capture
+from dp2emu.capture import CaptureWriter, open_capture
+from dp2emu.capture.recorder import Recorder
 from dp2emu.capture.records import (
     IMPORTED,
     Annotation,
@@ -26,14 +28,20 @@ from dp2emu.capture.records import (
     Record,
 )
 from dp2emu.capture.values import Memory, Structure, Value
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.adapter import Adapter, Cause
-from dp2emu.ddi10.dxgi import GammaCaps
+from dp2emu.ddi10.dxgi import GammaCaps, PresentArguments
 from dp2emu.ddi10.queries.counters import StringOut
 from dp2emu.ddi10.resources.maps import Map
 from dp2emu.ddi10.resources.resource import CreateResource, MipInfo, ResourceType, Usage
+from dp2emu.ddi10.resources.views import CreateTargetView
+from dp2emu.errors import UsageError
 from dp2emu.gpu.device.timing import fixed
 from dp2emu.replay import Pictures, Watcher, replay
+from dp2emu.replay.facade import Reply, entry_differences
 from dp2emu.scene import play_scene10
+from dp2emu.snapshot import Moment, snapshot, snapshot_text
+from dp2emu.text import TextCapture, dump_text
 from tests.capture.samples import VALUES, sealed
 from tests.capture.test_recorder import Recording
 from tests.cli.running import dp2emu
@@ -53,6 +61,9 @@ SCENES = (
     "streamout/so_two_one_overflows",
     "streamout/so_vs_strip",
 )
+
+
+RGBA8, D24S8 = DxgiFormat.R8G8B8A8_UNORM.value, DxgiFormat.D24_UNORM_S8_UINT.value
 
 
 @pytest.fixture(scope="module")
@@ -200,6 +211,27 @@ def test_a_slow_gpu_answers_other_things_and_the_replay_goes_on() -> None:
     assert found.tally.different == 1 and found.faults == []
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        (33, 32, "returned: recorded 33, replayed 32"),
+        ((1, (2, 3)), (1, (2, 4)), "returned 1 1: recorded 3, replayed 4"),
+        (Structure("MappedSubresource", (b"\1\2\3", 4, 0)),
+         Structure("MappedSubresource", (b"\1\2\4", 4, 0)),
+         "returned MappedSubresource.pData byte 2: recorded 3, replayed 4"),
+        (Structure("MappedSubresource", (None, 4)), Structure("MappedSubresource", (None, 8)),
+         "returned MappedSubresource.RowPitch: recorded 4, replayed 8"),
+        (Structure("Unknown", (1, 2)), Structure("Unknown", (1, 3)),
+         "returned Unknown.1: recorded 2, replayed 3"),
+        (b"\1", b"\1\2", r"returned: recorded b'\x01', replayed b'\x01\x02'"),
+        ((1,), None, "returned: recorded (1,), replayed None"),
+    ],
+)  # fmt: skip
+def test_a_difference_names_the_first_part_that_differs(old: Value, new: Value, what: str) -> None:
+    (found,) = entry_differences(7, "Map", Reply(old), Reply(new))
+    assert str(found) == f"call 7: Map {what}"
+
+
 def test_what_was_presented_is_a_frame(tmp_path: Path, shaders: Path) -> None:
     capture = recorded("clip/clip_inside", tmp_path, shaders)
     with open_capture(capture) as opened:
@@ -295,16 +327,32 @@ SEEN_BY_PROGRAMS = st.one_of(
 """What a program showed, read and got, mostly of resources and queries that there are not."""
 
 
-@given(
-    changes=st.lists(
-        st.tuples(
-            st.integers(0, 200),
-            st.integers(0, 1 << 16),
-            st.one_of(VALUES, st.integers(-3, 70), st.sampled_from([None, (), b"", 1 << 31])),
-        ),
-        min_size=1,
-        max_size=4,
+CHANGES = st.lists(
+    st.tuples(
+        st.integers(0, 200),
+        st.integers(0, 1 << 16),
+        st.one_of(VALUES, st.integers(-3, 70), st.sampled_from([None, (), b"", 1 << 31])),
     ),
+    min_size=1,
+    max_size=4,
+)
+
+
+def changed(
+    entries: list[EntryCalled], changes: list[tuple[int, int, Value]], dropped: set[int]
+) -> list[EntryCalled]:
+    """Calls with changed arguments, some of them dropped."""
+    records = list(entries)
+    for number, at, wild in changes:
+        place = number % len(records)
+        given_ = mutated(records[place].arguments, wild, at)
+        arguments = given_ if isinstance(given_, tuple) else (given_,)
+        records[place] = replace(records[place], arguments=arguments)
+    return [each for n, each in enumerate(records) if n not in dropped]
+
+
+@given(
+    changes=CHANGES,
     dropped=st.sets(st.integers(0, 60), max_size=2),
     seen=st.lists(st.tuples(st.integers(0, 200), SEEN_BY_PROGRAMS), max_size=4),
     imported=st.booleans(),
@@ -316,16 +364,141 @@ def test_hostile_calls_are_faults_and_nothing_else(
     imported: bool,
     entries: list[EntryCalled],
 ) -> None:
-    records = list(entries)
-    for number, at, wild in changes:
-        place = number % len(records)
-        given_ = mutated(records[place].arguments, wild, at)
-        arguments = given_ if isinstance(given_, tuple) else (given_,)
-        records[place] = replace(records[place], arguments=arguments)
-    records = [each for n, each in enumerate(records) if n not in dropped]
+    records = changed(entries, changes, dropped)
     all_: list[Record] = [*([Annotation(IMPORTED, "a.trace")] if imported else []), *records]
     for place, record in seen:
         all_.insert(place % (len(all_) + 1), record)
     with open_capture(BytesIO(sealed(all_))) as opened:
         tally = replay(opened, watcher=Watcher(), pictures=Pictures())
     assert tally.entries == len(records)
+
+
+@pytest.mark.slow
+@given(changes=CHANGES, dropped=st.sets(st.integers(0, 60), max_size=2), at=st.integers(0, 60))
+def test_hostile_calls_have_a_state_and_a_text(
+    changes: list[tuple[int, int, Value]], dropped: set[int], at: int, entries: list[EntryCalled]
+) -> None:
+    records = changed(entries, changes, dropped)
+    with open_capture(BytesIO(sealed(records))) as opened:
+        try:
+            facts = snapshot(opened, Moment(at))
+        except UsageError:
+            pass  # no such call or device
+        else:
+            assert json.loads(json.dumps(facts)) and snapshot_text(facts)
+    with open_capture(BytesIO(sealed(records))) as opened:
+        text = StringIO()
+        dump_text(opened, text)
+    assert [*TextCapture(StringIO(text.getvalue())).records()] == records
+
+
+def test_pixel_lists_the_draws_of_such_calls(tmp_path: Path, shaders: Path) -> None:
+    capture = recorded("depth/depth_both_in_bracket", tmp_path, shaders)
+    ran = dp2emu("pixel", capture, "--at", 32, 32)
+    assert (ran.code, ran.err) == (0, "1 draws were executed\n")
+    assert ran.out.startswith(b"draw 0 at 0 ticks: 2 of its ")
+    assert ran.out.endswith(b"surfaces 1 depth\n")
+
+
+def test_info_counts_functions_when_asked_for(tmp_path: Path, shaders: Path) -> None:
+    capture = recorded("clip/clip_inside", tmp_path, shaders)
+    facts = json.loads(dp2emu("info", capture, "--json", "--tokens").out)
+    assert (facts["functions"]["Draw"], facts["functions"]["CreateQuery"]) == (1, 3)
+    assert sum(facts["functions"].values()) == facts["entries"]
+    assert b"CreateElementLayout  " in dp2emu("info", capture, "--tokens").out
+
+
+def test_what_a_form_cannot_hold_is_refused_by_name(tmp_path: Path, shaders: Path) -> None:
+    capture = recorded("clip/clip_inside", tmp_path, shaders)
+    for out in ("a.c", "a.bin"):
+        ran = dp2emu("convert", capture, tmp_path / out)
+        assert ran.code == 3 and "functions of the Direct3D 10/11 interface in " in ran.err
+        assert not (tmp_path / out).exists()
+    ran = dp2emu("dump", capture, "--parser", "construct")
+    assert ran.code == 3 and "functions of the Direct3D 10/11 interface" in ran.err
+
+
+def test_frames_are_chosen_and_compared(tmp_path: Path) -> None:
+    capture = tmp_path / "a.dp2"
+    with capture.open("wb") as file, CaptureWriter(file) as writer:
+        device = Presenting(Recorder(Adapter(), writer.write))
+        for shade in (0.0, 0.5, 1.0):
+            device.present(shade)
+    png = tmp_path / "png"
+    ran = dp2emu("replay", capture, "--png", png, "--frames", "1-2", "--verify")
+    assert ran.code == 0 and "2 pictures, 0 faults" in ran.err
+    assert [np.asarray(Image.open(path))[0, 0, 0] for path in sorted(png.iterdir())] == [128, 255]
+    assert dp2emu("replay", capture, "--against", png, "--frames", "1-2").code == 0
+    Image.new("RGB", (4, 4)).save(sorted(png.iterdir())[0])
+    ran = dp2emu("replay", capture, "--against", png, "--frames", "1-2", "--engine", "reference")
+    assert ran.code == 1 and "frame 1, call 8: pixel 0, 0" in ran.err
+    ran = dp2emu("replay", capture, "--png", png, "--frames", "4")
+    assert ran.code == 2 and "there are 3" in ran.err
+
+
+def test_every_target_of_a_frame_is_pictured(tmp_path: Path) -> None:
+    recording = Recording()
+    at = Rendered(recording)
+    color, depth = at.texture(RGBA8, 0x20, 2), at.texture(D24S8, 0x40, 1)
+    slices = [at.view("RenderTargetView", color, RGBA8, n) for n in range(2)]
+    stencil = at.view("DepthStencilView", depth, D24S8, 0)
+    recording.call("SetRenderTargets", slices[:1], 7, stencil)
+    recording.call("ClearRenderTargetView", slices[0], (1.0, 0, 0, 1.0))
+    recording.call("ClearDepthStencilView", stencil, 3, 0.5, 85)
+    recording.call("SetRenderTargets", slices[1:], 7, None)
+    recording.call("ClearRenderTargetView", slices[1], (0, 0, 1.0, 1.0))
+    folder = tmp_path / "png"
+    found = play(recording.records, pictures=Pictures(folder=folder, all_targets=True))
+    assert found.faults == []
+    shown = {
+        path.name.partition("_")[2]: np.asarray(Image.open(path))[0, 0].tolist()
+        for path in folder.iterdir()
+    }
+    assert sorted(shown.values(), key=str) == [32768, 85, [0, 0, 255, 255], [255, 0, 0, 255]]
+    assert {name for name in shown if name.endswith(("_depth.png", "_stencil.png"))} == {
+        "surface2_depth.png", "surface2_stencil.png"
+    }  # fmt: skip
+
+
+class Rendered:
+    """Makes textures and views by recorded calls."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._call = recording.call
+        self._functions = recording.device.functions
+
+    def make(self, noun: str, desc: object) -> bytearray:
+        memory = bytearray(self._functions[f"CalcPrivate{noun}Size"](desc))
+        self._call(f"Create{noun}", desc, memory, 0)
+        return memory
+
+    def texture(self, format: int, bind: int, slices: int) -> bytearray:
+        return self.make("Resource", CreateResource(
+            (MipInfo(4, 4),), None, ResourceType.TEXTURE2D, 0, bind, Format=format,
+            ArraySize=slices,
+        ))  # fmt: skip
+
+    def view(self, noun: str, resource: bytearray, format: int, first: int) -> bytearray:
+        desc = CreateTargetView(resource, format, ResourceType.TEXTURE2D, 0, first)
+        return self.make(noun, desc)
+
+
+class Presenting:
+    """A device of a recorder that clears and presents a back buffer."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._device = recorder.create_device(110, lambda layer, code: None)
+        self._buffer = self._make("Resource", CreateResource(
+            (MipInfo(4, 4),), None, ResourceType.TEXTURE2D, 0, 0xA0, Format=RGBA8
+        ))  # fmt: skip
+        desc = CreateTargetView(self._buffer, RGBA8, ResourceType.TEXTURE2D)
+        self._view = self._make("RenderTargetView", desc)
+
+    def _make(self, noun: str, desc: object) -> bytearray:
+        memory = bytearray(self._device.functions[f"CalcPrivate{noun}Size"](desc))
+        self._device.functions[f"Create{noun}"](desc, memory, 0)
+        return memory
+
+    def present(self, shade: float) -> None:
+        self._device.functions["ClearRenderTargetView"](self._view, (shade,) * 4)
+        self._device.dxgi_functions["Present"](PresentArguments(self._buffer))

@@ -29,7 +29,7 @@ HEAD = "dp2emu-text version=1\nentry device=1 interface=110\n"
         (b"\0\xff", '{hex="00ff"}', {"hex": "00ff"}),
         (Memory(3, 40), "{memory=3 size=40}", {"memory": 3, "size": 40}),
         ((1, None), "[1 null]", [1, None]),
-        (Structure("CreateQuery", (8, 0)), "{CreateQuery=[8 0]}", {"CreateQuery": [8, 0]}),
+        (Structure("Made", (8, 0)), "{Made=[8 0]}", {"Made": [8, 0]}),
     ],
 )
 def test_each_kind_of_value_is_shown_and_read(value: Value, text: str, parsed: object) -> None:

@@ -7,13 +7,13 @@ once to FLOAT32.
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import IntEnum
 from struct import Struct
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
 from dp2emu.d3d.enums10 import Counter as Counter
+from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.queries.query_types import QueryRow
@@ -37,7 +37,7 @@ SIMULTANEOUS = 4
 """NumSimultaneousCounters: the total cost of the counters that can be active at a time."""
 
 
-class CounterType(IntEnum):
+class CounterType(SdkEnum, prefix="D3D10DDI_COUNTER_TYPE_"):
     """D3D10DDI_COUNTER_TYPE."""
 
     FLOAT32 = 0
@@ -246,8 +246,8 @@ def check_counter_info(units: int) -> CounterInfo:
 
 def check_counter(
     contract: Contract,
-    query: int,
-    name: StringOut | None = None,
+    query: Annotated[int, Counter],
+    title: StringOut | None = None,
     units: StringOut | None = None,
     description: StringOut | None = None,
 ) -> CounterAnswer:
@@ -263,7 +263,7 @@ def check_counter(
         raise Fault(code, f"CheckCounter: unknown counter {query:#x}")
     outputs = [
         (out, text.encode("ascii") + b"\0")
-        for out, text in zip((name, units, description), row.strings, strict=True)
+        for out, text in zip((title, units, description), row.strings, strict=True)
         if out is not None
     ]
     # Every length is set before the first string is written, so that a failure changes no memory.

@@ -8,11 +8,14 @@ read nor written.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 from struct import Struct
+from typing import Annotated
 
 import msgspec
 
+from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.context import Commands, Predicate
 from dp2emu.ddi10.contract import Contract, Rule
@@ -165,7 +168,11 @@ class Queries:
         self._commands.add(EndQuery(live.slot, live.slot.generation))
 
     def get_data(
-        self, memory: bytearray, data: bytearray | None, size: int, flags: int = 0
+        self,
+        memory: bytearray,
+        data: bytearray | None,
+        size: int,
+        flags: Annotated[int, GetDataFlag] = 0,
     ) -> None:
         """QueryGetData: copy the data of a signaled query to the first ``size`` bytes of ``data``.
 
@@ -239,6 +246,16 @@ class Queries:
             return None
         there = live.state is State.SIGNALED and not live.hint
         return live.kind, bytes(memory[_HEADER.size :]) if there else None
+
+    def states(self) -> Iterator[tuple[bytearray, SdkEnum, State]]:
+        """Memory, type and state of each live query, oldest first."""
+        for live in self._live.values():
+            yield live.memory, live.kind.query, live.state
+
+    def handle(self, slot: QuerySlot) -> bytearray | None:
+        """The memory of the live query of ``slot``, None if it was destroyed."""
+        live = self._live.get(slot.key)
+        return live.memory if live is not None else None
 
     def _kind(self, description: CreateQuery, entry: str) -> QueryRow:
         counter = COUNTERS.get(description.Query)

@@ -7,14 +7,15 @@ their structures.
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import IntEnum, IntFlag
 from struct import Struct
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
 from dp2emu.d3d import ddi
+from dp2emu.d3d.enums10 import Counter
 from dp2emu.d3d.enums10 import Query as Query
+from dp2emu.d3d.sdk import SdkEnum, SdkFlag
 from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.queries.statistics import FIELDS_10, statistics
@@ -26,13 +27,13 @@ from dp2emu.layout import dtype_of, packer_of
 _UINT64_MAX = (1 << 64) - 1
 
 
-class MiscFlag(IntFlag):
+class MiscFlag(SdkFlag, prefix="D3D10DDI_QUERY_MISCFLAG_"):
     """D3D10DDI_QUERY_MISCFLAG."""
 
     PREDICATEHINT = 1
 
 
-class GetDataFlag(IntFlag):
+class GetDataFlag(SdkFlag, prefix="D3D10_DDI_GET_DATA_"):
     """D3D10_DDI_GET_DATA_FLAG."""
 
     DO_NOT_FLUSH = 1
@@ -41,8 +42,8 @@ class GetDataFlag(IntFlag):
 class CreateQuery(NamedTuple):
     """D3D10DDIARG_CREATEQUERY."""
 
-    Query: int
-    MiscFlags: int = 0
+    Query: Annotated[int, Query, Counter]
+    MiscFlags: Annotated[int, MiscFlag] = 0
 
 
 _Values = Callable[[Report], tuple[int | float, ...]]
@@ -56,7 +57,7 @@ class QueryRow(msgspec.Struct, frozen=True):
     the query counts the draws of its own device only, not those of other devices.
     """
 
-    query: IntEnum
+    query: SdkEnum
     since: Interface
     layout: Struct
     begins: bool

@@ -8,10 +8,10 @@ map waits until the GPU is idle, or reports WASSTILLDRAWING.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import IntEnum, IntFlag
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from dp2emu.d3d.sdk import SdkEnum, SdkFlag
 from dp2emu.ddi10.codes import DdiCode
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
@@ -19,7 +19,7 @@ from dp2emu.ddi10.resources.resource import Resource, Resources, Usage
 from dp2emu.errors import Fault
 
 
-class Map(IntEnum):
+class Map(SdkEnum, prefix="D3D10_DDI_MAP_"):
     """D3D10_DDI_MAP."""
 
     READ = 1
@@ -29,7 +29,7 @@ class Map(IntEnum):
     WRITE_NOOVERWRITE = 5
 
 
-class MapFlag(IntFlag):
+class MapFlag(SdkFlag, prefix="D3D10_DDI_MAP_FLAG_"):
     """D3D10_DDI_MAP_FLAG."""
 
     DONOTWAIT = 1
@@ -91,7 +91,12 @@ class Maps:
         }
 
     def map(
-        self, entry: str, memory: bytearray, subresource: int, kind: int, flags: int = 0
+        self,
+        entry: str,
+        memory: bytearray,
+        subresource: int,
+        kind: Annotated[int, Map],
+        flags: Annotated[int, MapFlag] = 0,
     ) -> MappedSubresource:
         """Map a subresource; the memory is read-only if ``kind`` is READ.
 

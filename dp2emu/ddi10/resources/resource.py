@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from enum import IntEnum, IntFlag
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 
 from dp2emu.d3d.dxgi import DXGI, DxgiRow, FormatSupport, Support
 from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.d3d.sdk import SdkEnum, SdkFlag
 from dp2emu.ddi10.codes import DdiCode, format_of
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32
@@ -32,7 +32,9 @@ from dp2emu.gpu.resource.texels import blocks
 from dp2emu.shader.texture.bindings import MAX_LAYERS
 
 
-class ResourceType(IntEnum):
+class ResourceType(
+    SdkEnum, prefix="D3D10DDIRESOURCE_", irregular={"BUFFEREX": "D3D11DDIRESOURCE_BUFFEREX"}
+):
     """D3D10DDIRESOURCE_TYPE, with BUFFEREX of D3D11DDI."""
 
     BUFFER = 1
@@ -43,7 +45,7 @@ class ResourceType(IntEnum):
     BUFFEREX = 6
 
 
-class Usage(IntEnum):
+class Usage(SdkEnum, prefix="D3D10_DDI_USAGE_"):
     """D3D10_DDI_RESOURCE_USAGE: whether host and GPU read and write."""
 
     DEFAULT = 0
@@ -52,7 +54,11 @@ class Usage(IntEnum):
     STAGING = 3
 
 
-class BindFlag(IntFlag):
+class BindFlag(
+    SdkFlag,
+    prefix="D3D10_DDI_BIND_",
+    irregular={"UNORDERED_ACCESS": "D3D11_DDI_BIND_UNORDERED_ACCESS"},
+):
     """D3D10_DDI_RESOURCE_BIND_FLAG."""
 
     VERTEX_BUFFER = 0x1
@@ -66,7 +72,11 @@ class BindFlag(IntFlag):
     UNORDERED_ACCESS = 0x100
 
 
-class ResourceMisc(IntFlag):
+class ResourceMisc(
+    SdkFlag,
+    prefix="D3D10_DDI_RESOURCE_MISC_",
+    irregular={"AUTO_GEN_MIP_MAP": "D3D10_DDI_RESOURCE_AUTO_GEN_MIP_MAP"},
+):
     """The members of D3D10_DDI_RESOURCE_MISC_FLAG that this driver uses."""
 
     AUTO_GEN_MIP_MAP = 0x1
@@ -107,12 +117,12 @@ class CreateResource(NamedTuple):
 
     pMipInfoList: Sequence[MipInfo]
     pInitialDataUP: Sequence[SubresourceUP] | None
-    ResourceDimension: int
-    Usage: int = 0
-    BindFlags: int = 0
+    ResourceDimension: Annotated[int, ResourceType]
+    Usage: Annotated[int, Usage] = 0
+    BindFlags: Annotated[int, BindFlag] = 0
     MapFlags: int = 0
-    MiscFlags: int = 0
-    Format: int = 0
+    MiscFlags: Annotated[int, ResourceMisc] = 0
+    Format: Annotated[int, DxgiFormat] = 0
     SampleDesc: DxgiSampleDesc = DxgiSampleDesc()
     MipLevels: int = 1
     ArraySize: int = 1

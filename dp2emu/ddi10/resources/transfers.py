@@ -7,13 +7,13 @@ subresource is a contract error.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import IntFlag
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from dp2emu.d3d.dxgi import DXGI, Support, castable
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.formats import FormatRow
+from dp2emu.d3d.sdk import SdkFlag
 from dp2emu.ddi10.codes import format_of
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32
@@ -47,7 +47,7 @@ class DdiBox(NamedTuple):
     back: int
 
 
-class ClearFlag(IntFlag):
+class ClearFlag(SdkFlag, prefix="D3D10_DDI_CLEAR_"):
     """D3D10_DDI_CLEAR_FLAG."""
 
     DEPTH = 1
@@ -144,7 +144,7 @@ class Transfers:
         target_index: int,
         source: bytearray,
         source_index: int,
-        format: int,
+        format: Annotated[int, DxgiFormat],
     ) -> None:
         """ResourceResolveSubresource, in a format that both resources can be cast to."""
         entry = "ResourceResolveSubresource"
@@ -213,7 +213,9 @@ class Transfers:
         packet = Clear(rects, surfaces, (red, green, blue, alpha), None, None, None)
         self._resources.record(packet, found.resource)
 
-    def clear_depth(self, view: bytearray, flags: int, depth: float, stencil: int) -> None:
+    def clear_depth(
+        self, view: bytearray, flags: Annotated[int, ClearFlag], depth: float, stencil: int
+    ) -> None:
         """ClearDepthStencilView: clear all slices of a view."""
         found = self._views.depths.open(view, "ClearDepthStencilView")
         z = float32(depth)[0] if flags & ClearFlag.DEPTH else None

@@ -7,14 +7,14 @@ here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import IntFlag
 from struct import pack
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from dp2emu.d3d.dxgi import DXGI, Support, castable
 from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.d3d.sdk import SdkFlag
 from dp2emu.ddi10.codes import DdiCode, format_of
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32, is_uint
@@ -42,6 +42,14 @@ KEEP = 0xFFFFFFFF
 COUNTER_BYTES = 4
 
 
+class BufferFlag(SdkFlag, prefix="D3D11_DDI_BUFFER_UAV_FLAG_"):
+    """D3D11_DDI_BUFFER_UAV_FLAG."""
+
+    RAW = 1
+    APPEND = 2
+    COUNTER = 4
+
+
 class CreateUnorderedAccessView(NamedTuple):
     """D3D11DDIARG_CREATEUNORDEREDACCESSVIEW.
 
@@ -51,22 +59,14 @@ class CreateUnorderedAccessView(NamedTuple):
     """
 
     hDrvResource: bytearray
-    Format: int
-    ResourceDimension: int
+    Format: Annotated[int, DxgiFormat]
+    ResourceDimension: Annotated[int, ResourceType]
     MipSlice: int = 0
     FirstArraySlice: int = 0
     ArraySize: int = 1
     FirstElement: int = 0
     NumElements: int = 0
-    Flags: int = 0
-
-
-class BufferFlag(IntFlag):
-    """D3D11_DDI_BUFFER_UAV_FLAG."""
-
-    RAW = 1
-    APPEND = 2
-    COUNTER = 4
+    Flags: Annotated[int, BufferFlag] = 0
 
 
 class UnorderedView(msgspec.Struct, frozen=True, eq=False):

@@ -8,13 +8,13 @@ it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import IntFlag
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from dp2emu.d3d.dxgi import DXGI, Support, castable
 from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.d3d.sdk import SdkFlag
 from dp2emu.ddi10.codes import format_of
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
@@ -40,6 +40,19 @@ ALL = 0xFFFFFFFF
 """Number of levels or slices that means: all from the first one of the view on."""
 
 
+class BufferExFlag(SdkFlag, prefix="D3D11_DDI_BUFFEREX_SRV_FLAG_"):
+    """D3D11_DDI_BUFFEREX_SRV_FLAG."""
+
+    RAW = 1
+
+
+class DepthStencilFlag(SdkFlag, prefix="D3D11_DDI_CREATE_DSV_"):
+    """D3D11_DDI_DSV_FLAG: aspects that are read-only."""
+
+    READ_ONLY_DEPTH = 1
+    READ_ONLY_STENCIL = 2
+
+
 class CreateTargetView(NamedTuple):
     """D3D10DDIARG_CREATERENDERTARGETVIEW or D3D11DDIARG_CREATEDEPTHSTENCILVIEW.
 
@@ -48,12 +61,12 @@ class CreateTargetView(NamedTuple):
     """
 
     hDrvResource: bytearray
-    Format: int
-    ResourceDimension: int
+    Format: Annotated[int, DxgiFormat]
+    ResourceDimension: Annotated[int, ResourceType]
     MipSlice: int = 0
     FirstArraySlice: int = 0
     ArraySize: int = 1
-    Flags: int = 0
+    Flags: Annotated[int, DepthStencilFlag] = 0
 
 
 class CreateShaderResourceView(NamedTuple):
@@ -64,28 +77,15 @@ class CreateShaderResourceView(NamedTuple):
     """
 
     hDrvResource: bytearray
-    Format: int
-    ResourceDimension: int
+    Format: Annotated[int, DxgiFormat]
+    ResourceDimension: Annotated[int, ResourceType]
     MostDetailedMip: int = 0
     MipLevels: int = ALL
     FirstArraySlice: int = 0
     ArraySize: int = ALL
     FirstElement: int = 0
     NumElements: int = 0
-    Flags: int = 0
-
-
-class BufferExFlag(IntFlag):
-    """D3D11_DDI_BUFFEREX_SRV_FLAG."""
-
-    RAW = 1
-
-
-class DepthStencilFlag(IntFlag):
-    """D3D11_DDI_DSV_FLAG: aspects that are read-only."""
-
-    READ_ONLY_DEPTH = 1
-    READ_ONLY_STENCIL = 2
+    Flags: Annotated[int, BufferExFlag] = 0
 
 
 class TargetView(msgspec.Struct, frozen=True, eq=False):

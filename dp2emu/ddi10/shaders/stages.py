@@ -101,7 +101,7 @@ class ShaderObject(msgspec.Struct, frozen=True):
 
     ``shader`` is None for a hull shader, and for stream output without a geometry shader.  A
     shader with interfaces has them by pointer, and ``link``, which makes the shader for the class
-    instances that they refer to.
+    instances that they refer to.  ``code`` is what it was created from, tokens or a container.
     """
 
     shader: Shader | None
@@ -109,6 +109,7 @@ class ShaderObject(msgspec.Struct, frozen=True):
     hull: HullShader | None = None
     interfaces: Mapping[int, ClassInterface] = msgspec.field(default_factory=dict)
     link: Callable[[Instances], Shader | HullShader] | None = None
+    code: bytes | None = None
 
     def linked(self, instances: tuple[Instance, ...]) -> ShaderObject:
         """The object with its interfaces linked to class instances; itself if it has none.
@@ -132,7 +133,10 @@ _BOUNDS = PointerData(1 << 12, 1 << 4, 1 << 4, 1 << 7)
 
 
 class Stage(msgspec.Struct):
-    """What is bound to a shader stage, by slot; unbound slots have no key.  Setters change it."""
+    """What is bound to a shader stage, by slot; unbound slots have no key.  Setters change it.
+
+    ``bound`` is the shader object, whose program for ``instances`` the other members have.
+    """
 
     shader: Shader | None = None
     stream_output: StreamOutputLayouts | None = None
@@ -140,6 +144,8 @@ class Stage(msgspec.Struct):
     constants: dict[int, Resource] = msgspec.field(default_factory=dict)
     resources: dict[int, ShaderView] = msgspec.field(default_factory=dict)
     samplers: dict[int, SamplerDesc] = msgspec.field(default_factory=dict)
+    bound: ShaderObject | None = None
+    instances: tuple[Instance, ...] = ()
 
     def used(self) -> Iterator[Resource]:
         """The resources bound to the stage, which its shader may read."""
@@ -211,13 +217,13 @@ class Stages:
         errors that no instances would change, and compiled.  That the example lacks a register is
         no error.
         """
-        tokens = _tokens(code)
+        tokens = tokens_of(code)
         interfaces = _interfaces(tokens)
         if interfaces:
             decoded = decode(tokens)
             resolved(decoded, first_instances(decoded))
         link = partial(self._linked, make, code) if interfaces else None
-        made = ShaderObject(None, streams, interfaces=interfaces, link=link)
+        made = ShaderObject(None, streams, interfaces=interfaces, link=link, code=code)
         try:
             return made.made_of(self._linked(make, code, None))
         except ShaderError:
@@ -232,7 +238,7 @@ class Stages:
         instances: Instances,
     ) -> Shader | HullShader:
         return self._compiles.shader(
-            (make, code, instances), lambda: make(_tokens(code), instances), _programs
+            (make, code, instances), lambda: make(tokens_of(code), instances), _programs
         )
 
     def _create_streaming(
@@ -288,7 +294,8 @@ class Stages:
         Raises ContractError for other class instances than the shader has interfaces, and
         ShaderError for ones that name registers which it does not declare.
         """
-        bound = self.objects.maybe(memory, entry) or NO_SHADER
+        given = self.objects.maybe(memory, entry)
+        bound = given or NO_SHADER
         known = len(pIfaces) == len(pPointerData) and all(map(_in_bounds, pPointerData))
         self._contract.check(known, Rule.CLASS_INSTANCES, entry)
         instances = tuple(
@@ -297,6 +304,7 @@ class Stages:
         )
         self._contract.check(fits(bound.interfaces, instances), Rule.CLASS_INSTANCES, entry)
         bound = bound.linked(instances)
+        stage.bound, stage.instances = given, instances
         stage.shader, stage.hull = bound.shader, bound.hull
         stage.stream_output = bound.stream_output
 
@@ -327,7 +335,7 @@ def _programs(made: Shader | HullShader) -> Iterator[Program]:
         yield from (each.program for each in phases)
 
 
-def _tokens(code: bytes) -> bytes:
+def tokens_of(code: bytes) -> bytes:
     """The shader tokens in ``code``, which may be a DXBC container.  Raises ShaderError."""
     return unpack(code).program if code.startswith(MAGIC) else bytes(code)
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.d3d.enums10 import Topology10
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32, is_uint
 from dp2emu.ddi10.resources.resource import BindFlag, Resource, Resources
@@ -177,7 +178,9 @@ class StateSetters:
                 stride, offset = strides[slot - start], offsets[slot - start]
                 self.bindings.vertex_buffers[slot] = VertexBuffer(resource, stride, offset)
 
-    def set_index_buffer(self, memory: bytearray | None, format: int, offset: int) -> None:
+    def set_index_buffer(
+        self, memory: bytearray | None, format: Annotated[int, DxgiFormat], offset: int
+    ) -> None:
         """IaSetIndexBuffer."""
         entry = "IaSetIndexBuffer"
         resource = self._resources.objects.maybe(memory, entry)
@@ -188,7 +191,7 @@ class StateSetters:
         self._contract.check(is_uint(offset), Rule.NUMBERS, entry)
         self.bindings.index_buffer = IndexBuffer(resource, INDEX_BYTES[format], offset)
 
-    def set_topology(self, topology: int) -> None:
+    def set_topology(self, topology: Annotated[int, Topology10]) -> None:
         """IaSetTopology: D3D10_DDI_PRIMITIVE_TOPOLOGY."""
         self.bindings.topology = topology
 

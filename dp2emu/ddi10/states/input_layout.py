@@ -6,14 +6,14 @@ Source: d3d10umddi.h, D3D10DDIARG_INPUT_ELEMENT_DESC.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from dp2emu.d3d.dxgi import DXGI, Support
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import DeclUsage
+from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
@@ -24,7 +24,7 @@ SLOTS = 32
 """Number of vertex buffer slots and input registers of Direct3D 11; Direct3D 10 has 16."""
 
 
-class InputClass(IntEnum):
+class InputClass(SdkEnum, prefix="D3D10_INPUT_PER_"):
     """D3D10_DDI_INPUT_CLASSIFICATION."""
 
     VERTEX_DATA = 0
@@ -36,8 +36,8 @@ class InputElement(NamedTuple):
 
     InputSlot: int
     AlignedByteOffset: int
-    Format: int
-    InputSlotClass: int = InputClass.VERTEX_DATA
+    Format: Annotated[int, DxgiFormat]
+    InputSlotClass: Annotated[int, InputClass] = InputClass.VERTEX_DATA
     InstanceDataStepRate: int = 0
     InputRegister: int = 0
 

@@ -7,14 +7,14 @@ modes, blend factors and operations, and stencil operations extend the values of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import IntEnum
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 
 from dp2emu.argument_check import hints_of
 from dp2emu.d3d.enums import BlendOp, CmpFunc, Cull, FillMode, StencilOp
-from dp2emu.d3d.enums10 import Blend10
+from dp2emu.d3d.enums10 import Blend10, BlendOp10, Comparison10, FillMode10, Filter10, StencilOp10
+from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32
 from dp2emu.ddi10.objects import Objects
@@ -31,12 +31,12 @@ class RenderTargetBlend(NamedTuple):
     """D3D10_DDI_RENDER_TARGET_BLEND_DESC1."""
 
     BlendEnable: int = 0
-    SrcBlend: int = Blend10.ONE
-    DestBlend: int = Blend10.ZERO
-    BlendOp: int = _ADD
-    SrcBlendAlpha: int = Blend10.ONE
-    DestBlendAlpha: int = Blend10.ZERO
-    BlendOpAlpha: int = _ADD
+    SrcBlend: Annotated[int, Blend10] = Blend10.ONE
+    DestBlend: Annotated[int, Blend10] = Blend10.ZERO
+    BlendOp: Annotated[int, BlendOp10] = _ADD
+    SrcBlendAlpha: Annotated[int, Blend10] = Blend10.ONE
+    DestBlendAlpha: Annotated[int, Blend10] = Blend10.ZERO
+    BlendOpAlpha: Annotated[int, BlendOp10] = _ADD
     RenderTargetWriteMask: int = 15
 
 
@@ -55,12 +55,12 @@ class BlendDesc(NamedTuple):
 
     AlphaToCoverageEnable: int = 0
     BlendEnable: Sequence[int] = (0,) * TARGETS
-    SrcBlend: int = Blend10.ONE
-    DestBlend: int = Blend10.ZERO
-    BlendOp: int = _ADD
-    SrcBlendAlpha: int = Blend10.ONE
-    DestBlendAlpha: int = Blend10.ZERO
-    BlendOpAlpha: int = _ADD
+    SrcBlend: Annotated[int, Blend10] = Blend10.ONE
+    DestBlend: Annotated[int, Blend10] = Blend10.ZERO
+    BlendOp: Annotated[int, BlendOp10] = _ADD
+    SrcBlendAlpha: Annotated[int, Blend10] = Blend10.ONE
+    DestBlendAlpha: Annotated[int, Blend10] = Blend10.ZERO
+    BlendOpAlpha: Annotated[int, BlendOp10] = _ADD
     RenderTargetWriteMask: Sequence[int] = (15,) * TARGETS
 
     def independent(self) -> BlendDesc1:
@@ -77,10 +77,10 @@ class BlendDesc(NamedTuple):
 class StencilOpDesc(NamedTuple):
     """D3D10_DDI_DEPTH_STENCILOP_DESC."""
 
-    StencilFailOp: int = StencilOp.KEEP
-    StencilDepthFailOp: int = StencilOp.KEEP
-    StencilPassOp: int = StencilOp.KEEP
-    StencilFunc: int = CmpFunc.ALWAYS
+    StencilFailOp: Annotated[int, StencilOp10] = StencilOp.KEEP
+    StencilDepthFailOp: Annotated[int, StencilOp10] = StencilOp.KEEP
+    StencilPassOp: Annotated[int, StencilOp10] = StencilOp.KEEP
+    StencilFunc: Annotated[int, Comparison10] = CmpFunc.ALWAYS
 
 
 class DepthStencilDesc(NamedTuple):
@@ -88,7 +88,7 @@ class DepthStencilDesc(NamedTuple):
 
     DepthEnable: int = 1
     DepthWriteMask: int = 1
-    DepthFunc: int = CmpFunc.LESS
+    DepthFunc: Annotated[int, Comparison10] = CmpFunc.LESS
     StencilEnable: int = 0
     FrontEnable: int = 1
     BackEnable: int = 1
@@ -98,7 +98,7 @@ class DepthStencilDesc(NamedTuple):
     BackFace: StencilOpDesc = StencilOpDesc()
 
 
-class CullMode(IntEnum):
+class CullMode(SdkEnum, prefix="D3D10_CULL_"):
     """D3D10_DDI_CULL_MODE."""
 
     NONE = 1
@@ -109,8 +109,8 @@ class CullMode(IntEnum):
 class RasterizerDesc(NamedTuple):
     """D3D10_DDI_RASTERIZER_DESC."""
 
-    FillMode: int = _SOLID
-    CullMode: int = 3
+    FillMode: Annotated[int, FillMode10] = _SOLID
+    CullMode: Annotated[int, CullMode] = 3
     FrontCounterClockwise: int = 0
     DepthBias: int = 0
     DepthBiasClamp: float = 0.0
@@ -121,7 +121,7 @@ class RasterizerDesc(NamedTuple):
     AntialiasedLineEnable: int = 0
 
 
-class TextureAddress(IntEnum):
+class TextureAddress(SdkEnum, prefix="D3D10_TEXTURE_ADDRESS_"):
     """D3D10_DDI_TEXTURE_ADDRESS_MODE."""
 
     WRAP = 1
@@ -134,13 +134,13 @@ class TextureAddress(IntEnum):
 class SamplerDesc(NamedTuple):
     """D3D10_DDI_SAMPLER_DESC."""
 
-    Filter: int = 0x15
-    AddressU: int = TextureAddress.CLAMP
-    AddressV: int = TextureAddress.CLAMP
-    AddressW: int = TextureAddress.CLAMP
+    Filter: Annotated[int, Filter10] = 0x15
+    AddressU: Annotated[int, TextureAddress] = TextureAddress.CLAMP
+    AddressV: Annotated[int, TextureAddress] = TextureAddress.CLAMP
+    AddressW: Annotated[int, TextureAddress] = TextureAddress.CLAMP
     MipLODBias: float = 0.0
     MaxAnisotropy: int = 16
-    ComparisonFunc: int = CmpFunc.NEVER
+    ComparisonFunc: Annotated[int, Comparison10] = CmpFunc.NEVER
     BorderColor: Sequence[float] = (0.0,) * 4
     MinLOD: float = -3.402823466e38
     MaxLOD: float = 3.402823466e38
@@ -150,15 +150,22 @@ class SamplerDesc(NamedTuple):
 
 
 class Blending(msgspec.Struct, frozen=True):
-    """A blend state: blend equation, None if blending is off, and write mask of each target."""
+    """A blend state: blend equation, None if blending is off, and write mask of each target.
+
+    ``desc`` is the description that it was made from.
+    """
 
     equations: tuple[BlendState | None, ...] = (None,) * TARGETS
     write_masks: tuple[int, ...] = (15,) * TARGETS
     alpha_to_coverage: bool = False
+    desc: BlendDesc | BlendDesc1 = BlendDesc1()
 
 
 class DepthStencil(msgspec.Struct, frozen=True):
-    """A depth-stencil state; ``stencil`` is None if the stencil test is off."""
+    """A depth-stencil state; ``stencil`` is None if the stencil test is off.
+
+    ``desc`` is the description that it was made from.
+    """
 
     depth: bool = True
     write: bool = True
@@ -166,6 +173,7 @@ class DepthStencil(msgspec.Struct, frozen=True):
     stencil: StencilState | None = None
     read_mask: int = 0xFF
     write_mask: int = 0xFF
+    desc: DepthStencilDesc = DepthStencilDesc()
 
 
 class Rasterizer(msgspec.Struct, frozen=True):
@@ -187,6 +195,7 @@ def blending(given: BlendDesc | BlendDesc1) -> Blending:
         tuple(_equations(target) for target in targets),
         tuple(target.RenderTargetWriteMask & 15 for target in targets),
         bool(desc.AlphaToCoverageEnable),
+        given,
     )
 
 
@@ -214,6 +223,7 @@ def depth_stencil(desc: DepthStencilDesc) -> DepthStencil:
         _stencil(desc) if desc.StencilEnable else None,
         desc.StencilReadMask & 0xFF,
         desc.StencilWriteMask & 0xFF,
+        desc,
     )
 
 

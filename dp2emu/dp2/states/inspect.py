@@ -25,7 +25,7 @@ from dp2emu.dp2.states.raw_state import STAGE_ROWS, State
 from dp2emu.dp2.states.setting_kinds import Kind
 from dp2emu.gpu.command.packets import Indices, Stream
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.number_text import float_text
+from dp2emu.number_text import json_number
 from dp2emu.shader.sm.disassemble import disassemble
 
 Facts = dict[str, Any]
@@ -45,7 +45,7 @@ def facts_of(context: Context) -> Facts:
         "targets": [_surface(color) for color in context.targets.colors],
         "depth": _surface(context.targets.depth),
         "viewport": {
-            name: number(getattr(state.viewport, name))
+            name: json_number(getattr(state.viewport, name))
             for name in ("x", "y", "width", "height", "min_z", "max_z")
         },
         "w_range": _plain(state.plain[Kind.W_RANGE]),
@@ -95,15 +95,7 @@ def _plain(value: Any) -> Any:
         return _numbers(value)
     if isinstance(value, msgspec.Struct):
         return {each: _plain(getattr(value, each)) for each in value.__struct_fields__}
-    return number(value)
-
-
-def number(value: float | int) -> float | int | str:
-    """A number as a JSON value; infinities and NaNs, which JSON lacks, as text."""
-    if isinstance(value, int):
-        return int(value)
-    text = float_text(int.from_bytes(struct.pack("<f", value), "little"))
-    return text if text[-1] in "fn)" else float(text)
+    return json_number(value)
 
 
 def _surface(surface: Surface | None) -> Facts | None:
@@ -165,7 +157,7 @@ def _named(enum: type[SdkEnum], values: Iterable[tuple[int, Any]]) -> Iterable[t
 
 def _render_states(values: Sequence[int]) -> Iterable[tuple[str, Any]]:
     shown = (
-        (index, number(struct.unpack("<f", struct.pack("<I", value))[0]))
+        (index, json_number(struct.unpack("<f", struct.pack("<I", value))[0]))
         if index in FLOAT_RENDER_STATES
         else (index, value)
         for index, value in enumerate(values)
@@ -199,14 +191,14 @@ def _fixed_function(state: State) -> Facts:
 
 
 def _numbers(values: Iterable[float | int]) -> list[float | int | str]:
-    return [number(value) for value in values]
+    return [json_number(value) for value in values]
 
 
 def _record(record: Any) -> Facts:
     """JSON object of the fields of a NumPy record, by name: numbers, or lists of numbers."""
     values = zip(record.dtype.names, record.tolist(), strict=True)
     return {
-        name: _numbers(value) if isinstance(value, tuple) else number(value)
+        name: _numbers(value) if isinstance(value, tuple) else json_number(value)
         for name, value in values
     }
 

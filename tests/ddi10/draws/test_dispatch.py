@@ -23,6 +23,7 @@ from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import Timing, by_work
 from dp2emu.shader.engines import engine
 from dp2emu.shader.sm4 import assemble
+from dp2emu.taps import Taps
 from dp2emu.testing.statistic_intervals import Dispatched, ranges
 from tests.ddi10.drawing import strip, tokens
 from tests.ddi10.driving import Driven
@@ -401,6 +402,20 @@ def test_a_draw_with_indices_finds_the_base_too() -> None:
         driven.call("DrawIndexedInstancedIndirect", arguments, 0)
         assert driven.filled == filled
     assert driven.device.statistics().IAVertices == 16
+
+
+def test_taps_have_the_numbers_of_such_draws() -> None:
+    driven = Drawing()
+    taps = Taps(driven.adapter.gpu)
+    driven.call("DrawInstancedIndirect", driven.buffer(struct.pack("<4I", 4, 0, 0, 0)), 0)
+    driven.call("DrawInstancedIndirect", driven.buffer(struct.pack("<4I", 3, 1, 1, 0)), 0)
+    driven.call("DrawInstancedIndirect", driven.buffer(struct.pack("<4I", 4, 1, 0, 0)), 0)
+    driven.call("Flush")
+    driven.adapter.finish()
+    assert [(each.number, each.packet.input.count, each.count) for each in taps.draws] == [
+        (0, 1, 136), (1, 2, 256)
+    ]  # fmt: skip
+    assert [each.number for each in taps.history(15, 15)] == [0, 1]
 
 
 @pytest.mark.parametrize("numbers", [(2, 1, 0, 0), (4, 0, 0, 0), (0, 1, 0, 0)])
