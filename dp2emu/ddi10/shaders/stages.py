@@ -354,9 +354,7 @@ class Stages:
                 slots[slot] = value
 
 
-def _are_ranges(
-    handles: Sequence[object], first: Sequence[int], counts: Sequence[int]
-) -> bool:
+def _are_ranges(handles: Sequence[object], first: Sequence[int], counts: Sequence[int]) -> bool:
     """Whether there is a range of constants for each handle, as Direct3D 11.1 allows it."""
     return len(handles) == len(first) == len(counts) and all(
         0 <= start <= _UINT and 0 <= count <= MOST_CONSTANTS and not (start | count) % _GRANULE
