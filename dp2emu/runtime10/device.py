@@ -78,6 +78,7 @@ from dp2emu.runtime10.streamout import StreamDeclaration
 from dp2emu.runtime10.textures import MiscFlag, TextureDesc, parts_of, texture_resource
 from dp2emu.runtime10.validation import check_texture, check_viewed, misc_flags
 from dp2emu.runtime10.views import ViewDesc
+from dp2emu.shader.sm4.container import MAGIC
 from dp2emu.shader.sm4.interfaces import interfaces_in
 
 _Child = TypeVar("_Child", bound=DeviceChild)
@@ -273,34 +274,34 @@ class Device:
         self, elements: Sequence[InputElementDesc], bytecode: bytes
     ) -> InputLayout:
         """CreateInputLayout for vertex shaders with the input signature of ``bytecode``, a DXBC
-        container.
+        container.  Tokens have none: their elements are named ``v``, with the register's number.
         """
-        shader = DriverShader(bytearray(), Code.of(bytecode))
+        shader = DriverShader(bytearray(), _code(bytecode))
         made = self.driver.create_input_layout(elements, shader)
         return self._kept(InputLayout(self, made.memory))
 
     def create_vertex_shader(
         self, bytecode: bytes, linkage: ClassLinkage | None = None
     ) -> VertexShader:
-        """CreateVertexShader from a DXBC container."""
+        """CreateVertexShader from a DXBC container, or from tokens."""
         return self._shader(VertexShader, bytecode, linkage)
 
     def create_hull_shader(
         self, bytecode: bytes, linkage: ClassLinkage | None = None
     ) -> HullShader:
-        """CreateHullShader from a DXBC container."""
+        """CreateHullShader from a DXBC container, or from tokens."""
         return self._shader(HullShader, bytecode, linkage)
 
     def create_domain_shader(
         self, bytecode: bytes, linkage: ClassLinkage | None = None
     ) -> DomainShader:
-        """CreateDomainShader from a DXBC container."""
+        """CreateDomainShader from a DXBC container, or from tokens."""
         return self._shader(DomainShader, bytecode, linkage)
 
     def create_geometry_shader(
         self, bytecode: bytes, linkage: ClassLinkage | None = None
     ) -> GeometryShader:
-        """CreateGeometryShader from a DXBC container."""
+        """CreateGeometryShader from a DXBC container, or from tokens."""
         return self._shader(GeometryShader, bytecode, linkage)
 
     def create_geometry_shader_with_stream_output(
@@ -310,10 +311,10 @@ class Device:
         strides: Sequence[int],
         rasterized_stream: int = 0,
     ) -> GeometryShader:
-        """CreateGeometryShaderWithStreamOutput from a DXBC container; ``strides`` are in bytes,
-        by slot.
+        """CreateGeometryShaderWithStreamOutput from a DXBC container or tokens; ``strides`` are in
+        bytes, by slot.
         """
-        code = Code.of(bytecode)
+        code = _code(bytecode)
         check_shader(self.feature_level, "Geometry", b"", code.level_9)
         made = self.driver.create_streaming_shader(code, declaration, strides, rasterized_stream)
         return self._kept(GeometryShader(self, made.memory, code))
@@ -321,19 +322,19 @@ class Device:
     def create_pixel_shader(
         self, bytecode: bytes, linkage: ClassLinkage | None = None
     ) -> PixelShader:
-        """CreatePixelShader from a DXBC container."""
+        """CreatePixelShader from a DXBC container, or from tokens."""
         return self._shader(PixelShader, bytecode, linkage)
 
     def create_compute_shader(
         self, bytecode: bytes, linkage: ClassLinkage | None = None
     ) -> ComputeShader:
-        """CreateComputeShader from a DXBC container."""
+        """CreateComputeShader from a DXBC container, or from tokens."""
         return self._shader(ComputeShader, bytecode, linkage)
 
     def _shader(
         self, kind: type[_Shader], bytecode: bytes, linkage: ClassLinkage | None
     ) -> _Shader:
-        code = Code.of(bytecode)
+        code = _code(bytecode)
         check_shader(self.feature_level, kind.stage, code.program, code.level_9)
         interfaces = None
         if linkage is not None and code.interfaces is not None:
@@ -467,6 +468,11 @@ class Device:
     def prioritize(self, resource: Resource, priority: int) -> None:
         """Tell the driver the eviction priority of a resource, a DXGI_RESOURCE_PRIORITY."""
         self.driver.dxgi("SetResourcePriority", resource.memory, priority)
+
+
+def _code(bytecode: bytes) -> Code:
+    """The shader in a DXBC container, or of tokens without one.  Raises ShaderError."""
+    return Code.of(bytecode) if bytecode[:4] == MAGIC else Code(bytes(bytecode), level_9=True)
 
 
 _SAMPLES = 32

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import IntEnum, IntFlag
 
 from dp2emu.d3d.dxgi import FormatSupport as FormatSupport
-from dp2emu.d3d.dxgiformat import DxgiFormat as Format
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums10 import Topology10 as PrimitiveTopology
 from dp2emu.ddi10.queries.counters import CounterType as CounterType
 from dp2emu.ddi10.resources.maps import Map as Map
@@ -35,6 +35,20 @@ __all__ = [
     "ResourceMisc",
     "Usage",
 ]
+
+
+class _Formats:
+    """DXGI_FORMAT: numbers of formats by name, as descriptions have them."""
+
+    def __getattr__(self, name: str) -> int:
+        """The number of DXGI_FORMAT_``name``."""
+        if name not in DxgiFormat.__members__:
+            raise AttributeError(f"there is no DXGI_FORMAT_{name}")
+        return DxgiFormat[name].value
+
+
+Format = _Formats()
+"""DXGI_FORMAT: ``Format.R8G8B8A8_UNORM`` is 28."""
 
 
 class FeatureLevel(IntEnum):

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dp2emu.d3d.dxgi import FormatSupport, format_support
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.codes import format_of
 from dp2emu.ddi10.resources.resource import ResourceType
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.descriptions import BlendDesc, BufferDesc
-from dp2emu.runtime10.enums import BindFlag, FeatureLevel, Format
+from dp2emu.runtime10.enums import BindFlag, FeatureLevel
 from dp2emu.runtime10.textures import TextureDesc
 
 
@@ -92,7 +93,7 @@ def support_at(level: FeatureLevel, api: Api, format: int) -> FormatSupport:
     return found & ~later
 
 
-def _has_format(level: FeatureLevel, format: Format) -> bool:
+def _has_format(level: FeatureLevel, format: DxgiFormat) -> bool:
     if level < _L.LEVEL_10_0:
         support = format_support(format)
         input = FormatSupport.IA_VERTEX_BUFFER | FormatSupport.IA_INDEX_BUFFER

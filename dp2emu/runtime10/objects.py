@@ -325,6 +325,12 @@ class Query(DeviceChild):
         """GetDataSize, in bytes."""
         return self.driver.data_size
 
+    def value(self, data: bytes) -> int | float | dict[str, int | float]:
+        """The data of GetData as a number, or if they are a structure, as its numbers by member
+        name.  Raises ArgumentError for data of another size than ``get_data_size``.
+        """
+        return self.driver.value(data)
+
 
 @checked
 class Predicate(Query):

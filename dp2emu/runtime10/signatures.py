@@ -47,7 +47,7 @@ class VertexElement(NamedTuple):
     SemanticName: str
     SemanticIndex: int
     Format: int
-    InputSlot: int
+    InputSlot: int = 0
     AlignedByteOffset: int = APPEND
     InputSlotClass: int = 0
     InstanceDataStepRate: int = 0

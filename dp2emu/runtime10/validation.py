@@ -6,12 +6,13 @@ D3D11_RESOURCE_MISC_FLAG, and of the descriptions of buffers and textures.
 
 from __future__ import annotations
 
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.codes import format_of
 from dp2emu.ddi10.resources.resource import BindFlag as DdiBindFlag
 from dp2emu.ddi10.resources.resource import CreateResource, ResourceType, Usage
 from dp2emu.errors import Unsupported
 from dp2emu.runtime10.codes import Api, Refused, Result
-from dp2emu.runtime10.enums import BindFlag, Format
+from dp2emu.runtime10.enums import BindFlag
 from dp2emu.runtime10.textures import CpuAccess, MiscFlag, TextureDesc
 
 _WRITE, _READ = int(CpuAccess.WRITE), int(CpuAccess.READ)
@@ -108,7 +109,9 @@ def check_texture(desc: TextureDesc, data: bool) -> None:
     check_sharing(desc.misc, desc.usage)
 
 
-_GDI = frozenset({Format.B8G8R8A8_UNORM, Format.B8G8R8A8_TYPELESS, Format.B8G8R8A8_UNORM_SRGB})
+_GDI = frozenset(
+    {DxgiFormat.B8G8R8A8_UNORM, DxgiFormat.B8G8R8A8_TYPELESS, DxgiFormat.B8G8R8A8_UNORM_SRGB}
+)
 """Formats of textures that GDI can draw to."""
 
 
