@@ -6,16 +6,15 @@ import re
 import struct
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from dp2emu.capture.apitrace import TraceCall
 from dp2emu.capture.entry_values import RAISED
-from dp2emu.capture.recorder import Recorder
 from dp2emu.capture.records import EntryCalled, Record
 from dp2emu.capture.values import Structure
-from dp2emu.ddi10.adapter import Adapter
 from dp2emu.errors import Dp2Error
 from dp2emu.gpu.device.gpu import DRAWING, Gpu
 from dp2emu.retrace.arguments import Arguments, Objects
@@ -25,7 +24,10 @@ from dp2emu.retrace.open_maps import OpenMaps
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.session import Numbers
-from dp2emu.runtime10.device import Device
+
+if TYPE_CHECKING:
+    from dp2emu.capture.recorder import Recorder
+    from dp2emu.runtime10.device import Device
 
 Action = Callable[["Program", Arguments], None]
 Reader = tuple[Callable[[Arguments, str], Any], str]
@@ -48,13 +50,17 @@ class Method(msgspec.Struct, frozen=True):
 
 
 METHODS: dict[str, Method] = {}
-"""The known functions of traces, by ``Interface::Method`` for methods and by name for others."""
+"""The functions of traces that the imported tables know, by ``Interface::Method`` for methods and
+by name for others."""
+_LATER = "dp2emu.retrace.d3d11"
+"""The tables of Direct3D 10 and 11.  They are imported when a trace has a function that the others
+do not know, because they need the other half of the package."""
 
 NO_EFFECT = "Has no effect on the driver."
 UNCHANGED = "Changes nothing that is drawn."
 
 
-def _add(
+def add(
     interfaces: str, names: str, act: Action | None, says: str, failing: bool = False
 ) -> None:
     """Add a ``Method`` to ``METHODS`` for each pair of interface and name, both separated by
@@ -72,10 +78,15 @@ def method(interfaces: str, names: str, *, failing: bool = False) -> Callable[[A
     """
 
     def register(act: Action) -> Action:
-        _add(interfaces, names, act, " ".join((act.__doc__ or "").split()), failing)
+        add(interfaces, names, act, said_by(act), failing)
         return act
 
     return register
+
+
+def said_by(act: Callable[..., object]) -> str:
+    """An action's docstring in one line."""
+    return " ".join((act.__doc__ or "").split())
 
 
 def forward(
@@ -92,7 +103,7 @@ def forward(
     def act(program: Program, call: Arguments) -> None:
         find(call)(*(read(call, name) for read, name in readers))
 
-    _add(interfaces, names, act, says)
+    add(interfaces, names, act, says)
 
 
 def method_of(
@@ -111,7 +122,7 @@ def method_of(
 
 def inert(interfaces: str, names: str, says: str) -> None:
     """Register methods that send nothing to the driver; ``says`` tells why."""
-    _add(interfaces, names, None, says)
+    add(interfaces, names, None, says)
 
 
 def lost(interfaces: str, names: str, reason: str) -> None:
@@ -120,7 +131,7 @@ def lost(interfaces: str, names: str, reason: str) -> None:
     def lose(program: Program, call: Arguments) -> None:
         raise Inexpressible(reason)
 
-    _add(interfaces, names, lose, f"A loss: {reason}.")
+    add(interfaces, names, lose, f"A loss: {reason}.")
 
 
 _TOOLS = "Passes a remark to tools; nothing for the driver."
@@ -143,12 +154,23 @@ _VERSIONED = re.compile(r"(ID3D1[01]\w*?[a-zDV]|IDXGI\w*?)\d*::")
 """Interfaces of Direct3D 10, 11 and DXGI, whose later versions end in a number."""
 
 
-@lru_cache(maxsize=4096)
+def all_methods() -> dict[str, Method]:
+    """``METHODS`` with all tables."""
+    import_module(_LATER)
+    return METHODS
+
+
 def row_of(name: str) -> Method | None:
-    """The row of a traced function; a method of Direct3D 10, 11 and DXGI has the row of the
-    interface's first version.
+    """The row of a traced function, None if it is not known; a method of Direct3D 10, 11 and DXGI
+    has the row of the interface's first version.
     """
-    return METHODS.get(name) or METHODS.get(_VERSIONED.sub(r"\1::", name, count=1))
+    return METHODS.get(name) or _row_of_version(name)
+
+
+@lru_cache(maxsize=4096)
+def _row_of_version(name: str) -> Method | None:
+    methods = all_methods()
+    return methods.get(name) or methods.get(_VERSIONED.sub(r"\1::", name, count=1))
 
 
 _SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
@@ -182,16 +204,23 @@ class Program:
         self.handles: dict[tuple[str, int], object] = {}
         self.maps = OpenMaps()
         self.devices: list[Device] = []
+        self._recorder: Recorder | None = None
         self._frames = 0
 
-    @cached_property
+    @property
     def recorder(self) -> Recorder:
         """The adapter of Direct3D 10/11 devices, whose calls become records.  Its GPU skips
         drawing.
         """
-        adapter = Adapter(Gpu())
-        adapter.gpu.skipped = DRAWING
-        return Recorder(adapter, self._record_entry)
+        if self._recorder is None:
+            from dp2emu.capture.recorder import Recorder
+            from dp2emu.ddi10.adapter import Adapter
+
+            adapter = Adapter(Gpu())
+            adapter.gpu.skipped = DRAWING
+            self._recorder = Recorder(adapter, self._record_entry)
+            self._recorder.call = self._last
+        return self._recorder
 
     def _record_entry(self, record: Record) -> None:
         """Pass on a record, unless it is a call that the driver refused, which has no effect."""
@@ -219,8 +248,8 @@ class Program:
             self.losses.add(call.number, call.name, "not a function that is known")
             return
         arguments = Arguments(call, self.objects)
-        if "recorder" in self.__dict__:
-            self.recorder.call = call.number
+        if self._recorder is not None:
+            self._recorder.call = call.number
         if row.act is None or (arguments.failed and not row.failing):
             return
         if not call.finished:

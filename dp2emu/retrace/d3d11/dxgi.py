@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dp2emu.retrace.arguments import Arguments
+from dp2emu.retrace.d3d11 import lifetimes
 from dp2emu.retrace.program import NO_EFFECT, Program, inert, method
 
 _DEVICES = "IDXGIDevice"
@@ -40,6 +41,4 @@ def query_interface(program: Program, call: Arguments) -> None:
 @method(_DEVICES, "Release")
 def release(program: Program, call: Arguments) -> None:
     """Destroys the device with the last reference."""
-    from dp2emu.retrace.d3d11.creation import release_device
-
-    release_device(program, call)
+    lifetimes.release(program, call)
