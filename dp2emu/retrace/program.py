@@ -60,9 +60,7 @@ NO_EFFECT = "Has no effect on the driver."
 UNCHANGED = "Changes nothing that is drawn."
 
 
-def add(
-    interfaces: str, names: str, act: Action | None, says: str, failing: bool = False
-) -> None:
+def add(interfaces: str, names: str, act: Action | None, says: str, failing: bool = False) -> None:
     """Add a ``Method`` to ``METHODS`` for each pair of interface and name, both separated by
     spaces; ``interfaces`` is empty for plain functions.
     """

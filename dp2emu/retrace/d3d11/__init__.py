@@ -10,4 +10,5 @@ from dp2emu.retrace.d3d11 import (  # noqa: F401  (registers the methods)
     maps,
     marks,
     queries,
+    state_blocks,
 )

@@ -69,8 +69,8 @@ _Make = Callable[[Device, Arguments], object]
 
 def _creates(interfaces: str, names: str, *, says: str = "") -> Callable[[_Make], _Make]:
     """Decorator that registers the function which makes the object of a creating method, with its
-    docstring or ``says`` as description.  The method's last argument is the object's place; without
-    one the program only asks whether the arguments are valid.
+    docstring or ``says`` as description.  The method's last argument is the object's place; if it
+    is NULL, the program only asks whether the other arguments are valid.
     """
 
     def register(make: _Make) -> _Make:

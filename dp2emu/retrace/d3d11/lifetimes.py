@@ -9,9 +9,8 @@ from dp2emu.retrace.d3d11.objects import (
     CHILDREN,
     CONTEXT,
     DEVICE,
-    DEVICE_TOOLS,
     DEVICES,
-    MARKS,
+    FURTHER,
     RESOURCES,
     STATES,
     VIEWS,
@@ -25,7 +24,7 @@ from dp2emu.retrace.program import NO_EFFECT, Program, inert, method
 from dp2emu.runtime10.device import Device
 from dp2emu.runtime10.objects import DeviceChild, View
 
-_ALL = f"{CHILDREN} {DEVICES} {DEVICE_TOOLS} {CONTEXT} {MARKS}"
+_ALL = f"{CHILDREN} {DEVICES} {CONTEXT} {FURTHER}"
 _OWN = "The program's own data."
 
 inert(_ALL, "AddRef", "Adds a reference; Release tells which is the last.")

@@ -44,18 +44,17 @@ QUERIES10 = _of(10, "Query Predicate Asynchronous")
 RESOURCES = f"{_of(10, _RESOURCES)} {_of(11, _RESOURCES)}"
 VIEWS = f"{_of(10, _VIEWS)} {_of(11, _VIEWS)} ID3D11UnorderedAccessView"
 STATES = f"{_of(10, _STATES)} {_of(11, _STATES)}"
-CHILDREN = (
-    f"{RESOURCES} {VIEWS} {STATES} {_of(10, _REST)} {_of(11, _REST)} "
-    + _of(11, "HullShader DomainShader ComputeShader CommandList")
+CHILDREN = f"{RESOURCES} {VIEWS} {STATES} {_of(10, _REST)} {_of(11, _REST)} " + _of(
+    11, "HullShader DomainShader ComputeShader CommandList"
 )
 """Interfaces of objects that a device makes."""
-DEVICE_TOOLS = (
-    "ID3D10Multithread ID3D11Multithread ID3D10Debug ID3D11Debug ID3D10InfoQueue ID3D11InfoQueue "
-    "ID3D10SwitchToRef ID3D11SwitchToRef"
-)
-"""Further interfaces of a device."""
 MARKS = "ID3DUserDefinedAnnotation"
-"""A further interface of a context."""
+FURTHER = (
+    "ID3D10Multithread ID3D11Multithread ID3D10Debug ID3D11Debug ID3D10InfoQueue ID3D11InfoQueue "
+    "ID3D10SwitchToRef ID3D11SwitchToRef ID3D11VideoDevice ID3D11VideoContext "
+    f"ID3DDestructionNotifier {MARKS}"
+)
+"""Further interfaces of devices, contexts and objects."""
 
 
 class _Null(Dp2Error):
