@@ -138,7 +138,6 @@ inert(
 # What the emulated device does not have
 
 _COUNTER = "a counter of the recording machine's driver"
-_LINKAGE = "class linkage"
 _SHARED = "a resource that another device or process created"
 _CONTEXT_STATE = "state objects of a whole context"
 _TILES = "tiled resources"
@@ -147,19 +146,11 @@ _FENCES = "fences"
 lost(DEVICES, "CreateCounter", _COUNTER)
 inert("ID3D10Counter", f"{_CHILD} GetDesc GetDataSize Begin End GetData", _NOT_CREATED)
 inert("ID3D11Counter", f"{_CHILD} GetDesc GetDataSize", _NOT_CREATED)
-lost(DEVICE, "CreateClassLinkage", _LINKAGE)
-inert("ID3D11ClassLinkage", f"{_CHILD} GetClassInstance CreateClassInstance", _NOT_CREATED)
-inert(
-    "ID3D11ClassInstance",
-    f"{_CHILD} GetClassLinkage GetDesc GetInstanceName GetTypeName",
-    _NOT_CREATED,
-)
 lost(DEVICES, "OpenSharedResource", _SHARED)
 lost(DEVICE, "OpenSharedResource1 OpenSharedResourceByName", _SHARED)
 lost(DEVICE, "CreateDeviceContextState", _CONTEXT_STATE)
 inert("ID3DDeviceContextState", _CHILD, _NOT_CREATED)
 lost(CONTEXT, "SwapDeviceContextState", _CONTEXT_STATE)
-lost(CONTEXT, "ClearView", "a clear of rectangles, which drivers have since Direct3D 11.1")
 lost(
     CONTEXT,
     "UpdateTileMappings CopyTileMappings CopyTiles UpdateTiles ResizeTilePool "

@@ -19,8 +19,8 @@ from dp2emu.retrace.d3d11.objects import (
     rows_of,
     things,
 )
-from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import NO_EFFECT, inert
+from dp2emu.runtime10.class_linkage import ClassInstance
 from dp2emu.runtime10.context import Context
 from dp2emu.runtime10.descriptions import Rect, Viewport
 from dp2emu.runtime10.objects import (
@@ -66,6 +66,7 @@ class _Stage(NamedTuple):
     kind: type[DeviceChild]
     shader: _Pair
     constants: _Pair
+    ranges: _Pair
     resources: _Pair
     samplers: _Pair
 
@@ -75,6 +76,7 @@ _STAGES = {
         VertexShader,
         _Pair(Context.vs_set_shader, Context.vs_get_shader),
         _Pair(Context.vs_set_constant_buffers, Context.vs_get_constant_buffers),
+        _Pair(Context.vs_set_constant_buffers1, Context.vs_get_constant_buffers1),
         _Pair(Context.vs_set_shader_resources, Context.vs_get_shader_resources),
         _Pair(Context.vs_set_samplers, Context.vs_get_samplers),
     ),
@@ -82,6 +84,7 @@ _STAGES = {
         HullShader,
         _Pair(Context.hs_set_shader, Context.hs_get_shader),
         _Pair(Context.hs_set_constant_buffers, Context.hs_get_constant_buffers),
+        _Pair(Context.hs_set_constant_buffers1, Context.hs_get_constant_buffers1),
         _Pair(Context.hs_set_shader_resources, Context.hs_get_shader_resources),
         _Pair(Context.hs_set_samplers, Context.hs_get_samplers),
     ),
@@ -89,6 +92,7 @@ _STAGES = {
         DomainShader,
         _Pair(Context.ds_set_shader, Context.ds_get_shader),
         _Pair(Context.ds_set_constant_buffers, Context.ds_get_constant_buffers),
+        _Pair(Context.ds_set_constant_buffers1, Context.ds_get_constant_buffers1),
         _Pair(Context.ds_set_shader_resources, Context.ds_get_shader_resources),
         _Pair(Context.ds_set_samplers, Context.ds_get_samplers),
     ),
@@ -96,6 +100,7 @@ _STAGES = {
         GeometryShader,
         _Pair(Context.gs_set_shader, Context.gs_get_shader),
         _Pair(Context.gs_set_constant_buffers, Context.gs_get_constant_buffers),
+        _Pair(Context.gs_set_constant_buffers1, Context.gs_get_constant_buffers1),
         _Pair(Context.gs_set_shader_resources, Context.gs_get_shader_resources),
         _Pair(Context.gs_set_samplers, Context.gs_get_samplers),
     ),
@@ -103,6 +108,7 @@ _STAGES = {
         PixelShader,
         _Pair(Context.ps_set_shader, Context.ps_get_shader),
         _Pair(Context.ps_set_constant_buffers, Context.ps_get_constant_buffers),
+        _Pair(Context.ps_set_constant_buffers1, Context.ps_get_constant_buffers1),
         _Pair(Context.ps_set_shader_resources, Context.ps_get_shader_resources),
         _Pair(Context.ps_set_samplers, Context.ps_get_samplers),
     ),
@@ -110,6 +116,7 @@ _STAGES = {
         ComputeShader,
         _Pair(Context.cs_set_shader, Context.cs_get_shader),
         _Pair(Context.cs_set_constant_buffers, Context.cs_get_constant_buffers),
+        _Pair(Context.cs_set_constant_buffers1, Context.cs_get_constant_buffers1),
         _Pair(Context.cs_set_shader_resources, Context.cs_get_shader_resources),
         _Pair(Context.cs_set_samplers, Context.cs_get_samplers),
     ),
@@ -124,9 +131,8 @@ def _shader_rows(interfaces: str, prefix: str, kind: type[DeviceChild], pair: _P
 
     @on_context(interfaces, f"{prefix}SetShader", says="Binds a shader.")
     def set_shader(context: Context, call: Arguments) -> None:
-        if call.has("ppClassInstances"):
-            raise Inexpressible("class instances")
-        pair.set(context, call.optional(call.placed(1), kind))
+        shader = call.optional(call.placed(1), kind)
+        pair.set(context, shader, things(call, "ppClassInstances", ClassInstance))
 
     @on_context(interfaces, f"{prefix}GetShader", says=_MEANS)
     def get_shader(context: Context, call: Arguments) -> None:
@@ -148,11 +154,27 @@ def _slot_rows(interfaces: str, names: str, kind: type[DeviceChild], pair: _Pair
         bind_found(call, call.placed(3), found)
 
 
+def _range_rows(prefix: str, pair: _Pair) -> None:
+    """Register the methods that bind and return ranges of constant buffers of a stage."""
+
+    @on_context(CONTEXT, f"{prefix}SetConstantBuffers1", says="Binds ranges of buffers to slots.")
+    def set_ranges(context: Context, call: Arguments) -> None:
+        buffers = things(call, "ppConstantBuffers", Buffer)
+        ranges = (numbers(name)(call) for name in ("pFirstConstant", "pNumConstants"))
+        pair.set(context, call.integer("StartSlot"), buffers, *ranges)
+
+    @on_context(CONTEXT, f"{prefix}GetConstantBuffers1", says=_MEANS)
+    def get_ranges(context: Context, call: Arguments) -> None:
+        found = pair.get(context, call.integer("StartSlot"), call.integer("NumBuffers"))
+        bind_found(call, "ppConstantBuffers", [row[0] for row in found])
+
+
 def _stage_rows(prefix: str, stage: _Stage) -> None:
     """Register the methods of a stage."""
     interfaces = CONTEXTS if prefix in _OLD else CONTEXT
     _shader_rows(interfaces, prefix, stage.kind, stage.shader)
     _slot_rows(interfaces, prefix + "{}ConstantBuffers", Buffer, stage.constants)
+    _range_rows(prefix, stage.ranges)
     _slot_rows(interfaces, prefix + "{}ShaderResources", ShaderResourceView, stage.resources)
     _slot_rows(interfaces, prefix + "{}Samplers", SamplerState, stage.samplers)
 

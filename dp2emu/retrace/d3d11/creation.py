@@ -18,6 +18,7 @@ from dp2emu.retrace.d3d11.objects import (
 )
 from dp2emu.retrace.d3d11.swap_chains import create_chain
 from dp2emu.retrace.program import Program, add, method, said_by
+from dp2emu.runtime10.class_linkage import ClassLinkage
 from dp2emu.runtime10.codes import Api
 from dp2emu.runtime10.descriptions import (
     BlendDesc,
@@ -171,7 +172,7 @@ for _name, (_interfaces, _view) in _VIEWS.items():
 
 # Shaders and layouts
 
-_Shader = Callable[[Device, bytes], Shader]
+_Shader = Callable[[Device, bytes, "ClassLinkage | None"], Shader]
 _SHADERS: dict[str, tuple[str, _Shader]] = {
     "CreateVertexShader": (DEVICES, Device.create_vertex_shader),
     "CreateGeometryShader": (DEVICES, Device.create_geometry_shader),
@@ -186,7 +187,13 @@ _SHADERS: dict[str, tuple[str, _Shader]] = {
 def _shader_row(interfaces: str, name: str, create: _Shader) -> None:
     @_creates(interfaces, name, says="Creates a shader.")
     def make(device: Device, call: Arguments) -> object:
-        return create(device, call.blob("pShaderBytecode"))
+        return create(device, call.blob("pShaderBytecode"), _linkage(call))
+
+
+def _linkage(call: Arguments) -> ClassLinkage | None:
+    """The class linkage with which a shader is created, which Direct3D 10 does not have."""
+    linked = call.declares("pClassLinkage")
+    return call.optional("pClassLinkage", ClassLinkage) if linked else None
 
 
 for _name, (_interfaces, _shader) in _SHADERS.items():
@@ -219,6 +226,34 @@ def create_input_layout(device: Device, call: Arguments) -> InputLayout:
     """Creates an input layout."""
     rows = [record(each, InputElementDesc) for each in rows_of(call, "pInputElementDescs")]
     return device.create_input_layout(rows, call.blob("pShaderBytecodeWithInputSignature"))
+
+
+# Class linkage
+
+
+@_creates(DEVICE, "CreateClassLinkage")
+def create_class_linkage(device: Device, call: Arguments) -> ClassLinkage:
+    """Nothing for the driver: shaders that are created with it give it their classes."""
+    return device.create_class_linkage()
+
+
+@method("ID3D11ClassLinkage", "GetClassInstance")
+def get_class_instance(program: Program, call: Arguments) -> None:
+    """Nothing for the driver: the address means the instance that a shader names."""
+    linkage = call.thing("this", ClassLinkage)
+    found = linkage.get_class_instance(
+        str(call.value(call.placed(1))), call.integer(call.placed(2))
+    )
+    bind_new(call, call.placed(3), found)
+
+
+@method("ID3D11ClassLinkage", "CreateClassInstance")
+def create_class_instance(program: Program, call: Arguments) -> None:
+    """Nothing for the driver: the address means a new instance."""
+    linkage = call.thing("this", ClassLinkage)
+    places = (call.integer(call.placed(place)) for place in range(2, 6))
+    made = linkage.create_class_instance(str(call.value(call.placed(1))), *places)
+    bind_new(call, call.placed(6), made)
 
 
 # States

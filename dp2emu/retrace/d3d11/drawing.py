@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from dp2emu.retrace.arguments import Arguments
 from dp2emu.retrace.d3d11.objects import (
     CONTEXT,
     CONTEXTS,
+    blob,
     context_row,
     described,
     float_of,
@@ -17,10 +19,12 @@ from dp2emu.retrace.d3d11.objects import (
     numbers,
     on_context,
     placed,
+    record,
+    rows_of,
 )
 from dp2emu.retrace.program import inert
 from dp2emu.runtime10.context import Context
-from dp2emu.runtime10.descriptions import Box
+from dp2emu.runtime10.descriptions import Box, Rect
 from dp2emu.runtime10.objects import (
     Buffer,
     DepthStencilView,
@@ -28,6 +32,7 @@ from dp2emu.runtime10.objects import (
     Resource,
     ShaderResourceView,
     UnorderedAccessView,
+    View,
 )
 
 # Draws
@@ -85,6 +90,14 @@ context_row(
 )  # fmt: skip
 
 
+@on_context(CONTEXT, "ClearView")
+def clear_view(context: Context, call: Arguments) -> None:
+    """Clears rectangles of a view."""
+    view: Any = needed("pView", View)(call)
+    rects = [record(each, Rect) for each in rows_of(call, "pRect")]
+    context.clear_view(view, call.reals("Color"), rects)
+
+
 # Transfers
 
 _TARGET, _SOURCE = needed("pDstResource", Resource), needed("pSrcResource", Resource)
@@ -92,11 +105,25 @@ _TARGET, _SOURCE = needed("pDstResource", Resource), needed("pSrcResource", Reso
 context_row(
     CONTEXTS, "CopyResource", "Copies a resource.", Context.copy_resource, _TARGET, _SOURCE
 )
-context_row(
-    CONTEXTS, "CopySubresourceRegion CopySubresourceRegion1", "Copies a box of a subresource.",
-    Context.copy_subresource_region,
+_REGION = (
     _TARGET, number("DstSubresource"), number("DstX"), number("DstY"), number("DstZ"),
     _SOURCE, number("SrcSubresource"), described("pSrcBox", Box),
+)  # fmt: skip
+_COPIES = "Copies a box of a subresource."
+context_row(CONTEXTS, "CopySubresourceRegion", _COPIES, Context.copy_subresource_region, *_REGION)
+context_row(
+    CONTEXT, "CopySubresourceRegion1", _COPIES,
+    Context.copy_subresource_region1, *_REGION, number("CopyFlags"),
+)  # fmt: skip
+_WRITTEN = (
+    _TARGET, number("DstSubresource"), described("pDstBox", Box), blob("pSrcData"),
+    number("SrcRowPitch"), number("SrcDepthPitch"),
+)  # fmt: skip
+_WRITES = "Writes a box of a subresource."
+context_row(CONTEXTS, "UpdateSubresource", _WRITES, Context.update_subresource, *_WRITTEN)
+context_row(
+    CONTEXT, "UpdateSubresource1", _WRITES,
+    Context.update_subresource1, *_WRITTEN, number("CopyFlags"),
 )  # fmt: skip
 context_row(
     CONTEXTS, "ResolveSubresource", "Resolves a multisampled subresource.",
@@ -117,15 +144,6 @@ context_row(
     CONTEXT, "SetResourceMinLOD", "Clamps the level of detail of a texture.",
     Context.set_resource_min_lod, needed("pResource", Resource), float_of("MinLOD"),
 )  # fmt: skip
-
-
-@on_context(CONTEXTS, "UpdateSubresource UpdateSubresource1")
-def update_subresource(context: Context, call: Arguments) -> None:
-    """Writes a box of a subresource."""
-    target, box = _TARGET(call), described("pDstBox", Box)(call)
-    pitches = (call.integer(each) for each in ("SrcRowPitch", "SrcDepthPitch"))
-    index = call.integer("DstSubresource")
-    context.update_subresource(target, index, box, call.blob("pSrcData"), *pitches)
 
 
 inert(

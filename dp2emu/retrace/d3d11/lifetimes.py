@@ -21,6 +21,7 @@ from dp2emu.retrace.d3d11.objects import (
     number_of,
 )
 from dp2emu.retrace.program import NO_EFFECT, Program, inert, method
+from dp2emu.runtime10.class_linkage import ClassInstance
 from dp2emu.runtime10.device import Device
 from dp2emu.runtime10.objects import DeviceChild, View
 
@@ -117,11 +118,18 @@ def get_resource(program: Program, call: Arguments) -> None:
     bind_found(call, "ppResource", [call.thing("this", View).resource])
 
 
+@method("ID3D11ClassInstance", "GetClassLinkage")
+def get_class_linkage(program: Program, call: Arguments) -> None:
+    """Nothing for the driver: the address means the linkage of the instance."""
+    bind_found(call, call.placed(1), [call.thing("this", ClassInstance).linkage])
+
+
 # Methods that only read
 
 inert(f"{RESOURCES} {VIEWS} {STATES}", "GetDesc GetDesc1 GetDesc2", NO_EFFECT)
 inert(RESOURCES, "GetType GetEvictionPriority SetEvictionPriority", NO_EFFECT)
 inert("ID3D11CommandList", "GetContextFlags", NO_EFFECT)
+inert("ID3D11ClassInstance", "GetDesc GetInstanceName GetTypeName", NO_EFFECT)
 inert(
     DEVICES,
     "CheckFormatSupport CheckMultisampleQualityLevels CheckMultisampleQualityLevels1 "

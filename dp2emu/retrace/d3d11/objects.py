@@ -173,6 +173,11 @@ def needed(name: str, kind: type[object]) -> Read:
     return read
 
 
+def blob(name: str) -> Read:
+    """Reads an argument as bytes."""
+    return lambda call: call.blob(name)
+
+
 def described(name: str, kind: type[Any]) -> Read:
     """Reads a structure as a description of type ``kind``, None for NULL."""
     return lambda call: record(call.value(name), kind) if call.has(name) else None
