@@ -123,13 +123,12 @@ class Objects:
             self._since[address] = call
 
     def since(self, address: int) -> int:
-        """The number of the call that bound an address, 0 if it is unknown."""
+        """The number of the call that bound an address last, 0 if none did."""
         return self._since.get(address, 0)
 
     def forget(self, address: int) -> None:
         """Unbind an address, whose last reference was released."""
         self._objects.pop(address, None)
-        self._since.pop(address, None)
 
     def forget_all(self, thing: object) -> None:
         """Unbind every address of an object."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -151,6 +152,16 @@ def row_of(name: str) -> Method | None:
     return METHODS.get(name) or METHODS.get(_VERSIONED.sub(r"\1::", name, count=1))
 
 
+class Waiter(Protocol):
+    """Calls that are held back until one of them tells what the first one needs."""
+
+    def take(self, call: TraceCall) -> list[TraceCall]:
+        """Hold a call back; returns the calls to make now, in order."""
+
+    def end(self) -> list[TraceCall]:
+        """The calls to make at the end of the trace."""
+
+
 _SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
 """Exceptions by which a method's import fails on senseless values of a damaged trace; the call
 then counts as a loss."""
@@ -167,7 +178,7 @@ class Program:
     ``record`` is called with all events.  All sessions share the counters ``numbers``, so that
     devices do not share handles or contexts.  The functions ``endings`` submit the devices'
     remaining commands at the end of the trace.  ``handles`` has objects that the program names by
-    a number, by (kind, number).
+    a number, by (kind, number).  While there is a ``waiter``, it holds calls back.
     """
 
     def __init__(self, rig: Rig, record: Callable[[Record], None]) -> None:
@@ -183,6 +194,7 @@ class Program:
         self.maps = OpenMaps()
         self.devices: list[Device] = []
         self._frames = 0
+        self.waiter: Waiter | None = None
 
     @cached_property
     def recorder(self) -> Recorder:
@@ -213,6 +225,22 @@ class Program:
 
     def play(self, call: TraceCall) -> None:
         """Perform the action that imports a call; without one, or if it fails, record a loss."""
+        if self.waiter is None:
+            self._perform(call)
+        else:
+            self._perform_all([call])
+
+    def _perform_all(self, calls: Iterable[TraceCall]) -> None:
+        """Import calls, less those that are held back."""
+        rest = deque(calls)
+        while rest:
+            call = rest.popleft()
+            if self.waiter is None:
+                self._perform(call)
+            else:
+                rest.extendleft(reversed(self.waiter.take(call)))
+
+    def _perform(self, call: TraceCall) -> None:
         self._last = call.number
         row = row_of(call.name)
         if row is None:
@@ -236,6 +264,8 @@ class Program:
 
     def end(self) -> None:
         """Submit the remaining commands at the end of the trace."""
+        while self.waiter is not None:
+            self._perform_all(self.waiter.end())
         for ending in self.endings:
             try:
                 ending()

@@ -15,6 +15,9 @@ from dp2emu.runtime10.query import Query as DriverQuery
 from dp2emu.runtime10.signatures import Code
 from dp2emu.runtime10.views import ViewDesc
 
+PRIORITY_NORMAL = 0x78000000
+"""DXGI_RESOURCE_PRIORITY_NORMAL, the eviction priority of a new resource."""
+
 
 class Owner(Protocol):
     """A device, as its objects use it."""
@@ -90,6 +93,7 @@ class Resource(DeviceChild):
         super().__init__(owner, made.memory)
         self.driver = made
         self.desc = desc
+        self.eviction_priority = PRIORITY_NORMAL
 
     @property
     def ddi(self) -> CreateResource:

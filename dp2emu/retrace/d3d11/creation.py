@@ -6,8 +6,9 @@ from dp2emu.capture.records import RESOURCE_LABEL, Annotation
 from dp2emu.ddi10.resources.resource import SubresourceUP
 from dp2emu.ddi10.states.state_objects import BlendDesc as OldBlendDesc
 from dp2emu.retrace.arguments import Arguments, array, integer, structure
+from dp2emu.retrace.d3d11 import lifetimes
 from dp2emu.retrace.d3d11.objects import CHILDREN, DEVICES, device_of, number_of, record, view_desc
-from dp2emu.retrace.d3d11.swap_chains import create_chain
+from dp2emu.retrace.d3d11.swap_chains import awaits_window, create_chain
 from dp2emu.retrace.program import NO_EFFECT, Program, inert, method
 from dp2emu.runtime10.codes import Api
 from dp2emu.runtime10.descriptions import (
@@ -42,14 +43,17 @@ def create_device(program: Program, call: Arguments) -> None:
     """Creates a device with its immediate context, and a swap chain if there is one."""
     if not call.has("ppDevice") and not call.has("ppImmediateContext"):
         return
+    chained = call.declares("ppSwapChain") and call.has("ppSwapChain")
+    if chained and awaits_window(program, call):
+        return
     device = Device(program.recorder, _DEVICES[call.call.name])
     program.devices.append(device)
     if call.has("ppDevice"):
         call.bind("ppDevice", device)
     if call.declares("ppImmediateContext") and call.has("ppImmediateContext"):
         call.bind("ppImmediateContext", device.context)
-    if call.declares("ppSwapChain") and call.has("ppSwapChain"):
-        create_chain(call, device, call.struct("pSwapChainDesc"))
+    if chained:
+        create_chain(program, call, device)
 
 
 @method("ID3D11Device", "GetImmediateContext")
@@ -276,27 +280,16 @@ def get_resource(program: Program, call: Arguments) -> None:
 @method(CHILDREN, "Release")
 def release(program: Program, call: Arguments) -> None:
     """Destroys the object with the last reference, once it is not bound."""
-    # Another thread may have been given the address before the tracer noted that Release ended.
-    if call.result == 0 and call.objects.since(call.address("this")) <= call.number:
-        thing = call.thing("this", DeviceChild)
-        call.objects.forget_all(thing)
-        thing.references = 1
-        thing.release()
+    lifetimes.release_child(program, call)
 
 
 @method(DEVICES, "Release")
 def release_device(program: Program, call: Arguments) -> None:
     """Destroys the device with the last reference."""
-    if call.result == 0:
-        device = device_of(call)
-        call.objects.forget_all(device)
-        if device in program.devices:
-            program.devices.remove(device)
-            device.close()
+    lifetimes.release_device(program, call)
 
 
 @method(f"{CHILDREN} {DEVICES} ID3D11DeviceContext", "QueryInterface")
 def query_interface(program: Program, call: Arguments) -> None:
     """Nothing for the driver: the new address means the same object."""
-    if call.has("ppvObj"):
-        call.bind("ppvObj", call.thing("this", object))
+    lifetimes.same_object(call)

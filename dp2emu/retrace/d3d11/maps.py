@@ -60,7 +60,22 @@ def _map(
     address: int,
     pitches: tuple[int, int],
 ) -> None:
-    index, kind = _index(call), Map(call.integer("MapType"))
+    begin_map(program, call, context, resource, Map(call.integer("MapType")), address, pitches)
+
+
+def begin_map(
+    program: Program,
+    call: Arguments,
+    context: Context,
+    resource: Resource,
+    kind: Map,
+    address: int,
+    pitches: tuple[int, int],
+) -> None:
+    """Map a subresource, which the program saw at an address with pitches in bytes; a picture
+    record if it reads there.
+    """
+    index = _index(call)
     mapped = context.map(resource, index, kind, 0)
     part = parts_of(resource.ddi)[index]
     row, slice = pitches[0] or part.row_bytes, pitches[1] or pitches[0] * part.rows
@@ -75,17 +90,18 @@ def _map(
 @method("ID3D11DeviceContext", "Unmap")
 def unmap_resource(program: Program, call: Arguments) -> None:
     """Unmaps a resource, which writes the stored bytes."""
-    _unmap(program, call, context_of(call), call.thing("pResource", Resource))
+    end_map(program, call, context_of(call), call.thing("pResource", Resource))
 
 
 @method(f"{_BUFFERS} {_TEXTURES}", "Unmap")
 def unmap_old_resource(program: Program, call: Arguments) -> None:
     """Unmaps a resource, which writes the stored bytes."""
     resource = call.thing("this", Resource)
-    _unmap(program, call, owner_of(resource).context, resource)
+    end_map(program, call, owner_of(resource).context, resource)
 
 
-def _unmap(program: Program, call: Arguments, context: Context, resource: Resource) -> None:
+def end_map(program: Program, call: Arguments, context: Context, resource: Resource) -> None:
+    """Unmap a subresource, which writes the stored bytes."""
     index = _index(call)
     program.maps.end((id(context), id(resource), index))
     context.unmap(resource, index)
