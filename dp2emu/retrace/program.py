@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from functools import cached_property, lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -171,6 +172,16 @@ def _row_of_version(name: str) -> Method | None:
     return methods.get(name) or methods.get(_VERSIONED.sub(r"\1::", name, count=1))
 
 
+class Waiter(Protocol):
+    """Calls that are held back until one of them tells what the first one needs."""
+
+    def take(self, call: TraceCall) -> list[TraceCall]:
+        """Hold a call back; returns the calls to make now, in order."""
+
+    def end(self) -> list[TraceCall]:
+        """The calls to make at the end of the trace."""
+
+
 _SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
 """Exceptions by which a method's import fails on senseless values of a damaged trace; the call
 then counts as a loss."""
@@ -187,7 +198,7 @@ class Program:
     ``record`` is called with all events.  All sessions share the counters ``numbers``, so that
     devices do not share handles or contexts.  The functions ``endings`` submit the devices'
     remaining commands at the end of the trace.  ``handles`` has objects that the program names by
-    a number, by (kind, number).
+    a number, by (kind, number).  While there is a ``waiter``, it holds calls back.
     """
 
     def __init__(self, rig: Rig, record: Callable[[Record], None]) -> None:
@@ -204,6 +215,7 @@ class Program:
         self.devices: list[Device] = []
         self._recorder: Recorder | None = None
         self._frames = 0
+        self.waiter: Waiter | None = None
 
     @property
     def recorder(self) -> Recorder:
@@ -240,6 +252,22 @@ class Program:
 
     def play(self, call: TraceCall) -> None:
         """Perform the action that imports a call; without one, or if it fails, record a loss."""
+        if self.waiter is None:
+            self._perform(call)
+        else:
+            self._perform_all([call])
+
+    def _perform_all(self, calls: Iterable[TraceCall]) -> None:
+        """Import calls, less those that are held back."""
+        rest = deque(calls)
+        while rest:
+            call = rest.popleft()
+            if self.waiter is None:
+                self._perform(call)
+            else:
+                rest.extendleft(reversed(self.waiter.take(call)))
+
+    def _perform(self, call: TraceCall) -> None:
         self._last = call.number
         row = row_of(call.name)
         if row is None:
@@ -263,6 +291,8 @@ class Program:
 
     def end(self) -> None:
         """Submit the remaining commands at the end of the trace."""
+        while self.waiter is not None:
+            self._perform_all(self.waiter.end())
         for ending in self.endings:
             try:
                 ending()

@@ -80,9 +80,10 @@ documentation."""
 class Device:
     """ID3D11Device over a driver's adapter.  Mutable: it knows its objects.
 
-    ``context`` is the immediate context.  Methods raise Refused with the HRESULT of a failed call,
-    and Unsupported for features that are not implemented; the ``desc`` of a method is the SDK's
-    description.
+    ``context`` is the immediate context, ``interfaces`` are other interfaces of the device, such
+    as that of DXGI, made when they are asked for.  Methods raise Refused with the HRESULT of a
+    failed call, and Unsupported for features that are not implemented; the ``desc`` of a method is
+    the SDK's description.
     """
 
     def __init__(self, adapter: Adapter, api: Api = Api.D3D11) -> None:
@@ -90,6 +91,7 @@ class Device:
         self._children: dict[int, DeviceChild] = {}
         self._states: dict[tuple[type[State], Any], State] = {}
         self.context = ImmediateContext(self.driver, self.driver.hazards, self)
+        self.interfaces: dict[type, Any] = {}
 
     # Objects
 

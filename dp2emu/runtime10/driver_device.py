@@ -46,6 +46,8 @@ from dp2emu.runtime10.views import VIEW_DIMENSIONS, Span, ViewDesc, view_structu
 
 CORE_LAYER = 1
 """The runtime's handle of itself ("core layer"), which the driver passes to pfnSetErrorCb."""
+_FAILURE = 0x80000000
+"""The bit of an HRESULT that tells of a failure."""
 
 
 class Functions(Protocol):
@@ -140,11 +142,19 @@ class DriverDevice:
             raise Refused(RESULTS.get(self._codes[0], Result.E_FAIL), entry)
         return found
 
-    def dxgi(self, entry: str, *arguments: Any) -> None:
-        """Call the DXGI function ``entry``.  Raises Refused with the driver's error."""
+    @property
+    def adapter(self) -> Adapter:
+        """The adapter that created the device."""
+        return self._adapter
+
+    def dxgi(self, entry: str, *arguments: Any) -> int:
+        """Call the DXGI function ``entry``; returns its success code.  Raises Refused with the
+        driver's error.
+        """
         code = self._dxgi_functions[entry](*arguments)
-        if code:
+        if code & _FAILURE:
             raise Refused(RESULTS.get(code, Result.E_FAIL), entry)
+        return code
 
     def check_feature_support(self, feature: int) -> FeatureData:
         """CheckFeatureSupport: the structure of ``feature``, a ``Feature``.

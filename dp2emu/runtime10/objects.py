@@ -17,6 +17,9 @@ from dp2emu.runtime10.signatures import Code
 from dp2emu.runtime10.views import ViewDesc
 from dp2emu.shader.sm4.interfaces import Interfaces
 
+PRIORITY_NORMAL = 0x78000000
+"""DXGI_RESOURCE_PRIORITY_NORMAL, the eviction priority of a new resource."""
+
 
 class Owner(Protocol):
     """A device, as its objects use it."""
@@ -98,6 +101,7 @@ class Resource(DeviceChild):
         self.driver = made
         self.desc = desc
         self.min_lod = 0.0
+        self.eviction_priority = PRIORITY_NORMAL
 
     @property
     def ddi(self) -> CreateResource:

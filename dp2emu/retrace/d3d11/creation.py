@@ -16,7 +16,7 @@ from dp2emu.retrace.d3d11.objects import (
     rows_of,
     view_desc,
 )
-from dp2emu.retrace.d3d11.swap_chains import create_chain
+from dp2emu.retrace.d3d11.swap_chains import awaits_window, create_chain
 from dp2emu.retrace.program import Program, add, method, said_by
 from dp2emu.runtime10.class_linkage import ClassLinkage
 from dp2emu.runtime10.codes import Api
@@ -55,14 +55,17 @@ def create_device(program: Program, call: Arguments) -> None:
     """
     if not call.has("ppDevice") and not call.has("ppImmediateContext"):
         return
+    chained = call.has("ppSwapChain")
+    if chained and awaits_window(program, call):
+        return
     device = Device(program.recorder, _DEVICES[call.call.name])
     program.devices.append(device)
     if call.has("ppDevice"):
         bind_new(call, "ppDevice", device)
     if call.has("ppImmediateContext"):
         bind_new(call, "ppImmediateContext", device.context)
-    if call.has("ppSwapChain"):
-        create_chain(call, device, call.struct("pSwapChainDesc"))
+    if chained:
+        create_chain(program, call, device)
 
 
 _Make = Callable[[Device, Arguments], object]

@@ -54,7 +54,8 @@ def map_resource(program: Program, call: Arguments) -> None:
     given = call.struct("pMappedResource")
     address, *pitches = (integer(given[name]) for name in ("pData", "RowPitch", "DepthPitch"))
     resource = call.thing("pResource", Resource)
-    _map(program, call, context_of(call), resource, address, (pitches[0], pitches[1]))
+    place = address, (pitches[0], pitches[1])
+    begin_map(program, call, context_of(call), resource, _kind(call), *place)
 
 
 @method(_MAPPED10, "Map")
@@ -69,7 +70,7 @@ def map_old_resource(program: Program, call: Arguments) -> None:
         pitches = row, integer(given["DepthPitch"]) if "DepthPitch" in names else 0
     else:
         address = integer(given)
-    _map(program, call, owner_of(resource).context, resource, address, pitches)
+    begin_map(program, call, owner_of(resource).context, resource, _kind(call), address, pitches)
 
 
 def _index(call: Arguments) -> int:
@@ -77,15 +78,19 @@ def _index(call: Arguments) -> int:
     return call.integer("Subresource") if call.declares("Subresource") else 0
 
 
-def _map(
+def begin_map(
     program: Program,
     call: Arguments,
     context: Context,
     resource: Resource,
+    kind: Map,
     address: int,
     pitches: tuple[int, int],
 ) -> None:
-    index, kind = _index(call), _kind(call)
+    """Map a subresource, which the program saw at an address with pitches in bytes; a picture
+    record if it reads there.
+    """
+    index = _index(call)
     mapped = context.map(resource, index, kind, 0)
     part = parts_of(resource.ddi)[index]
     row, slice = pitches[0] or part.row_bytes, pitches[1] or pitches[0] * part.rows
@@ -107,17 +112,18 @@ def _kind(call: Arguments) -> Map:
 @method(CONTEXT, "Unmap")
 def unmap_resource(program: Program, call: Arguments) -> None:
     """Unmaps a resource, which writes the stored bytes."""
-    _unmap(program, call, context_of(call), call.thing("pResource", Resource))
+    end_map(program, call, context_of(call), call.thing("pResource", Resource))
 
 
 @method(_MAPPED10, "Unmap")
 def unmap_old_resource(program: Program, call: Arguments) -> None:
     """Unmaps a resource, which writes the stored bytes."""
     resource = call.thing("this", Resource)
-    _unmap(program, call, owner_of(resource).context, resource)
+    end_map(program, call, owner_of(resource).context, resource)
 
 
-def _unmap(program: Program, call: Arguments, context: Context, resource: Resource) -> None:
+def end_map(program: Program, call: Arguments, context: Context, resource: Resource) -> None:
+    """Unmap a subresource, which writes the stored bytes."""
     index = _index(call)
     program.maps.end((id(context), id(resource), index))
     perform(program, call, context, lambda context, call: context.unmap(resource, index))

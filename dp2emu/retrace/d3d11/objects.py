@@ -14,6 +14,7 @@ from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program, add, said_by
 from dp2emu.runtime10.context import Context
 from dp2emu.runtime10.device import Device
+from dp2emu.runtime10.dxgi.objects import DxgiObject
 from dp2emu.runtime10.objects import DeviceChild
 from dp2emu.runtime10.views import Span, ViewDesc, ViewDimension
 
@@ -115,10 +116,8 @@ def bind_found(call: Arguments, name: str, found: Sequence[object]) -> None:
 
 
 def let_go(thing: object) -> None:
-    """Release the program's last reference to an object; other objects than those of devices have
-    nothing to release.
-    """
-    if isinstance(thing, DeviceChild):
+    """Release the program's last reference to an object of a device or of DXGI."""
+    if isinstance(thing, (DeviceChild, DxgiObject)):
         thing.references = 1
         thing.release()
 
