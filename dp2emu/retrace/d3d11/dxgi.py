@@ -5,7 +5,7 @@ from __future__ import annotations
 from dp2emu.retrace.arguments import Arguments, flattened, integer
 from dp2emu.retrace.d3d11 import lifetimes
 from dp2emu.retrace.d3d11.maps import begin_map, end_map
-from dp2emu.retrace.d3d11.objects import owner_of, record
+from dp2emu.retrace.d3d11.objects import RESOURCES, owner_of, record
 from dp2emu.retrace.program import NO_EFFECT, Program, inert, lost, method
 from dp2emu.runtime10.device import Device
 from dp2emu.runtime10.dxgi import DxgiResource, SurfaceDesc, SwapChain, dxgi_device
@@ -161,7 +161,7 @@ def get_resource(program: Program, call: Arguments) -> None:
     call.bind(call.placed(2), call.thing("this", Texture2D))
 
 
-@method(_RESOURCES, "SetEvictionPriority")
+@method(f"{_RESOURCES} {RESOURCES}", "SetEvictionPriority")
 def set_eviction_priority(program: Program, call: Arguments) -> None:
     """Sets the priority of the resource's memory."""
     DxgiResource(call.thing("this", Resource)).set_eviction_priority(call.integer(call.placed(1)))

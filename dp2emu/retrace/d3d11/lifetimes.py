@@ -127,7 +127,7 @@ def get_class_linkage(program: Program, call: Arguments) -> None:
 # Methods that only read
 
 inert(f"{RESOURCES} {VIEWS} {STATES}", "GetDesc GetDesc1 GetDesc2", NO_EFFECT)
-inert(RESOURCES, "GetType GetEvictionPriority SetEvictionPriority", NO_EFFECT)
+inert(RESOURCES, "GetType GetEvictionPriority", NO_EFFECT)
 inert("ID3D11CommandList", "GetContextFlags", NO_EFFECT)
 inert("ID3D11ClassInstance", "GetDesc GetInstanceName GetTypeName", NO_EFFECT)
 inert(

@@ -45,8 +45,15 @@ QUERIES10 = _of(10, "Query Predicate Asynchronous")
 RESOURCES = f"{_of(10, _RESOURCES)} {_of(11, _RESOURCES)}"
 VIEWS = f"{_of(10, _VIEWS)} {_of(11, _VIEWS)} ID3D11UnorderedAccessView"
 STATES = f"{_of(10, _STATES)} {_of(11, _STATES)}"
-CHILDREN = f"{RESOURCES} {VIEWS} {STATES} {_of(10, _REST)} {_of(11, _REST)} " + _of(
-    11, "HullShader DomainShader ComputeShader CommandList"
+CHILDREN = " ".join(
+    [
+        RESOURCES,
+        VIEWS,
+        STATES,
+        _of(10, _REST),
+        _of(11, _REST),
+        _of(11, "HullShader DomainShader ComputeShader CommandList ClassLinkage ClassInstance"),
+    ]
 )
 """Interfaces of objects that a device makes."""
 MARKS = "ID3DUserDefinedAnnotation"
