@@ -21,7 +21,7 @@ _RESOURCES = "IDXGIResource"
 _MUTEXES = "IDXGIKeyedMutex"
 _GENERAL = "IDXGIObject IDXGIDeviceSubObject"
 _PARTS = f"{_SURFACES} {_RESOURCES} {_MUTEXES}"
-_SYSTEM = f"{_ADAPTERS} {_FACTORIES} {_OUTPUTS} IDXGIFactoryMedia IDXGIOutputDuplication"
+_SYSTEM = f"{_ADAPTERS} {_FACTORIES} {_OUTPUTS} IDXGIOutputDuplication"
 _DEBUG = "IDXGIDebug IDXGIInfoQueue"
 _OBJECT = "AddRef GetParent SetPrivateData SetPrivateDataInterface GetPrivateData"
 
@@ -30,7 +30,7 @@ inert("", "DXGIGetDebugInterface DXGIGetDebugInterface1", NO_EFFECT)
 inert("", "DXGIDeclareAdapterRemovalSupport DXGIDisableVBlankVirtualization", NO_EFFECT)
 inert(f"{_DEVICES} {_PARTS} {_GENERAL} {_SYSTEM}", _OBJECT, NO_EFFECT)
 inert(_SYSTEM, "QueryInterface Release", NO_EFFECT)
-inert(_DEBUG, "QueryInterface AddRef Release", NO_EFFECT)
+inert(f"{_DEBUG} IDXGIFactoryMedia", "QueryInterface AddRef Release", NO_EFFECT)
 
 # Devices
 

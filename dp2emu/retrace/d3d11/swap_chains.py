@@ -9,7 +9,7 @@ from dp2emu.capture.records import FrameMarker, Pictured, PictureKind
 from dp2emu.retrace.arguments import Arguments, array, integer, structure
 from dp2emu.retrace.d3d11 import lifetimes
 from dp2emu.retrace.d3d11.objects import number_of, record
-from dp2emu.retrace.d3d11.window_sizes import await_size, window_of
+from dp2emu.retrace.d3d11.window_sizes import await_size, is_told, window_of
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import NO_EFFECT, Program, inert, lost, method
 from dp2emu.runtime10.descriptions import Rect
@@ -28,6 +28,7 @@ from dp2emu.runtime10.dxgi import (
 )
 
 _CHAINS = "IDXGISwapChain"
+_UNKNOWN = "a swap chain with the size of its window, which no call tells"
 _FULL_SCREEN = "full-screen mode: the swap chain stays in its window"
 
 
@@ -59,12 +60,12 @@ def awaits_window(program: Program, call: Arguments) -> bool:
     """Whether a call that creates a swap chain waits until the size of its window is known."""
     given, window = _description(call), _window(program, call)
     mode = structure(given["BufferDesc"]) if "BufferDesc" in given.signature.members else given
-    sized = integer(mode["Width"]) and integer(mode["Height"])
-    return (
-        not sized
-        and window is not None
-        and await_size(program, call, window, call.address("ppSwapChain"))
-    )
+    if window is None or (integer(mode["Width"]) and integer(mode["Height"])):
+        return False
+    waits = await_size(program, call, window, call.address("ppSwapChain"))
+    if not waits and not is_told(program, call):
+        program.losses.add(call.number, call.call.name, _UNKNOWN)
+    return waits
 
 
 def create_chain(program: Program, call: Arguments, device: Device) -> None:
@@ -159,7 +160,8 @@ def resize_buffers(program: Program, call: Arguments) -> None:
     # The call succeeded, so the program has no reference left, even if the trace lacks a Release.
     for each in chain.buffers:
         each.references = 0
-    names = "BufferCount", "Width", "Height", call.starting("NewFormat"), "SwapChainFlags"
+    format = call.spelled("NewFormat", "Format")
+    names = "BufferCount", "Width", "Height", format, "SwapChainFlags"
     chain.resize_buffers(*(call.integer(each) for each in names))
 
 

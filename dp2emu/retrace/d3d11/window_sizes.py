@@ -12,41 +12,64 @@ import math
 from dp2emu.capture.apitrace import TraceCall
 from dp2emu.capture.apitrace.values import Struct
 from dp2emu.errors import Dp2Error
-from dp2emu.retrace.arguments import Arguments, Objects, integer, real, structure
+from dp2emu.retrace.arguments import Arguments, Objects, flattened, integer, real, structure
 from dp2emu.retrace.program import Program
 from dp2emu.runtime10.dxgi import Window
 
 MOST_HELD = 1000
 """The most calls that are held back."""
+MOST_BYTES = 64 << 20
+"""Bytes of data in calls after which no more are held back."""
 FALLBACK = 640, 480
 """The size in pixels of a window of which no call tells it."""
 _MOST = 16384
 """The largest width and height of a texture."""
 _DEPTH_STENCIL = 0x40
 """D3D11_BIND_DEPTH_STENCIL."""
-_UNKNOWN = "a swap chain with the size of its window, which no call tells"
+MOST_UNANSWERED = 16
+"""The number of searches without an answer after which calls are not held back any more."""
 
 Size = tuple[int, int]
 
 
+class Windows:
+    """The windows of a program by handle, and which calls got the size of one.  Mutable.
+
+    ``answers`` tells of calls by number whether a later call told the size that they needed;
+    ``unanswered`` counts those of which none did.
+    """
+
+    def __init__(self) -> None:
+        self.by_handle: dict[int, Window] = {}
+        self.answers: dict[int, bool] = {}
+        self.unanswered = 0
+
+
+def _windows(program: Program) -> Windows:
+    found = program.handles.setdefault(("windows", 0), Windows())
+    assert isinstance(found, Windows)
+    return found
+
+
 def window_of(program: Program, handle: int) -> Window:
     """The window of a handle."""
-    found = program.handles.setdefault(("HWND", handle), Window(*FALLBACK))
-    assert isinstance(found, Window)
-    return found
+    return _windows(program).by_handle.setdefault(handle, Window(*FALLBACK))
 
 
 def await_size(program: Program, call: Arguments, window: Window, chain: int) -> bool:
     """Whether the call has to wait for the size of a ``window``, which then has it when the call
     is made again.  ``chain`` is the address of the swap chain that needs it.
     """
-    if ("window size", call.number) in program.handles:
-        return False
-    if ("window size", -1) in program.handles:
-        program.losses.add(call.number, call.call.name, _UNKNOWN)
+    windows = _windows(program)
+    if call.number in windows.answers or windows.unanswered >= MOST_UNANSWERED:
         return False
     program.waiter = SizeSearch(program, call.call, window, chain)
     return True
+
+
+def is_told(program: Program, call: Arguments) -> bool:
+    """Whether a later call told the size that this one needed."""
+    return _windows(program).answers.get(call.number, False)
 
 
 class SizeSearch:
@@ -58,10 +81,13 @@ class SizeSearch:
         self._window = window
         self._chain = chain
         self._buffers: set[int] = set()
+        self._bytes = 0
 
     def take(self, call: TraceCall) -> list[TraceCall]:
         """Hold a call back; returns the calls to make now, none while the size is not known."""
         self._held.append(call)
+        values = flattened(call.arguments)
+        self._bytes += sum(len(each) for each in values if isinstance(each, bytes))
         if not call.finished:
             return []
         try:
@@ -71,7 +97,8 @@ class SizeSearch:
         if found is not None and all(0 < side <= _MOST for side in found):
             self._window.width, self._window.height = found
             return self._given(known=True)
-        ended = len(self._held) >= MOST_HELD or self._shows(call)
+        full = len(self._held) >= MOST_HELD or self._bytes >= MOST_BYTES
+        ended = full or self._shows(call)
         return self._given(known=False) if ended else []
 
     def end(self) -> list[TraceCall]:
@@ -79,9 +106,10 @@ class SizeSearch:
         return self._given(known=False)
 
     def _given(self, known: bool) -> list[TraceCall]:
-        """The calls that were held back; without the size no call is held back again."""
-        first = self._held[0].number
-        self._program.handles["window size", first if known else -1] = None
+        """The calls that were held back."""
+        windows = _windows(self._program)
+        windows.answers[self._held[0].number] = known
+        windows.unanswered += not known
         self._program.waiter = None
         return self._held
 
