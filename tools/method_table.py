@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from token_table import rewritten
 
-from dp2emu.retrace import METHODS, Method
+from dp2emu.retrace import Method, all_methods
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "import.rst"
 BEGIN = ".. The lists below are written by tools/method_table.py.\n\n"
@@ -38,7 +38,7 @@ class Family(NamedTuple):
 def families() -> list[Family]:
     """Every interface with its versions; plain functions come first."""
     methods: dict[tuple[bool, str], dict[str, dict[str, str]]] = {}
-    for row in METHODS.values():
+    for row in all_methods().values():
         interface, _, name = row.name.rpartition("::")
         family = methods.setdefault(_family(interface), {})
         family.setdefault(name, {})[interface] = said(row)

@@ -188,6 +188,9 @@ the text names the object."""
 MARKER, MARKER_BEGIN, MARKER_END = "marker", "marker.begin", "marker.end"
 """Keys of annotations for the marks that a program sets for tools: a single mark, and the begin
 and end of a range.  The text is the mark's name, empty for an end."""
+DROPPED = "dropped"
+"""Key of an annotation for an API call of a program that broke a rule of Direct3D 10/11 and had no
+effect; the text has the call's number and name, and the rule."""
 TIMING = "timing"
 """Key of the annotation whose text is the timing model of a capture."""
 WAIT = "wait"

@@ -24,7 +24,7 @@ from dp2emu.fuzz.long_shaders import doubled_code, long_shader
 from dp2emu.fuzz.mutations import Mutation
 from dp2emu.fuzz.target import Broken, Target
 from dp2emu.limits import FUZZING
-from dp2emu.retrace import METHODS, Import
+from dp2emu.retrace import Import, all_methods
 from dp2emu.rig.served import Served
 from dp2emu.rig.wire import Message, Reply, receive
 from dp2emu.runtime.responses import parse_responses
@@ -386,7 +386,7 @@ _VERSION = 5
 _ENTER, _LEAVE = b"\0", b"\1"
 _ARGUMENT, _RESULT = b"\1", b"\2"
 _CREATE = "Direct3DCreate9"
-_NAMES = (_CREATE, *sorted(METHODS))
+_NAMES = (_CREATE, *sorted(all_methods()))
 _POINTERS = 4
 """Exclusive upper bound of the object pointers, in units of 4096, in a random apitrace stream; it
 is small, so that calls name the same objects."""

@@ -124,22 +124,30 @@ class Objects:
 
     def __init__(self) -> None:
         self._objects: dict[int, object] = {}
+        self._addresses: dict[int, dict[int, None]] = {}
         self._since: dict[int, int] = {}
 
     def bind(self, address: int, thing: object, call: int = 0) -> None:
         """Bind ``address`` to ``thing`` since a numbered call; address 0 is ignored."""
         if address:
+            self.forget(address)
             self._objects[address] = thing
+            self._addresses.setdefault(id(thing), {})[address] = None
             self._since[address] = call
 
     def since(self, address: int) -> int:
-        """The number of the call that bound an address, 0 if it is unknown."""
+        """The number of the last call that bound an address, even if it was unbound since; 0 if it
+        is unknown.
+        """
         return self._since.get(address, 0)
 
     def forget(self, address: int) -> None:
         """Unbind an address, whose last reference was released."""
-        self._objects.pop(address, None)
-        self._since.pop(address, None)
+        if address in self._objects:
+            key = id(self._objects.pop(address))
+            del self._addresses[key][address]
+            if not self._addresses[key]:
+                del self._addresses[key]
 
     def forget_all(self, thing: object) -> None:
         """Unbind every address of an object."""
@@ -163,7 +171,7 @@ class Objects:
 
     def addresses(self, thing: object) -> list[int]:
         """Every address that is bound to ``thing``."""
-        return [address for address, bound in self._objects.items() if bound is thing]
+        return list(self._addresses.get(id(thing), ()))
 
 
 class Arguments:

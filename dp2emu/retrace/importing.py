@@ -24,7 +24,7 @@ from dp2emu.gpu.device.gpu import DRAWING
 from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.places import Place, working_at
 from dp2emu.replay.frames import EVERY, FrameCount, Frames
-from dp2emu.retrace import d3d8, d3d9, d3d11, ddraw  # noqa: F401  (registers the methods)
+from dp2emu.retrace import d3d8, d3d9, ddraw  # noqa: F401  (registers the methods)
 from dp2emu.retrace.losses import Losses
 from dp2emu.retrace.program import Program
 

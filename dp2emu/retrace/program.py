@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from functools import cached_property, lru_cache
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from dp2emu.capture.apitrace import TraceCall
 from dp2emu.capture.entry_values import RAISED
-from dp2emu.capture.recorder import Recorder
 from dp2emu.capture.records import EntryCalled, Record
 from dp2emu.capture.values import Structure
-from dp2emu.ddi10.adapter import Adapter
 from dp2emu.errors import Dp2Error
 from dp2emu.gpu.device.gpu import DRAWING, Gpu
 from dp2emu.retrace.arguments import Arguments, Objects
@@ -25,7 +25,10 @@ from dp2emu.retrace.open_maps import OpenMaps
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.session import Numbers
-from dp2emu.runtime10.device import Device
+
+if TYPE_CHECKING:
+    from dp2emu.capture.recorder import Recorder
+    from dp2emu.runtime10.device import Device
 
 Action = Callable[["Program", Arguments], None]
 Reader = tuple[Callable[[Arguments, str], Any], str]
@@ -48,7 +51,11 @@ class Method(msgspec.Struct, frozen=True):
 
 
 METHODS: dict[str, Method] = {}
-"""The known functions of traces, by ``Interface::Method`` for methods and by name for others."""
+"""The functions of traces that the imported tables know, by ``Interface::Method`` for methods and
+by name for others."""
+_LATER = "dp2emu.retrace.d3d11"
+"""The tables of Direct3D 10 and 11.  They are imported when a trace has a function that the others
+do not know, because they need the other half of the package."""
 
 NO_EFFECT = "Has no effect on the driver."
 UNCHANGED = "Changes nothing that is drawn."
@@ -70,10 +77,15 @@ def method(interfaces: str, names: str, *, failing: bool = False) -> Callable[[A
     """
 
     def register(act: Action) -> Action:
-        add(interfaces, names, act, " ".join((act.__doc__ or "").split()), failing)
+        add(interfaces, names, act, said_by(act), failing)
         return act
 
     return register
+
+
+def said_by(act: Callable[..., object]) -> str:
+    """An action's docstring in one line."""
+    return " ".join((act.__doc__ or "").split())
 
 
 def forward(
@@ -141,12 +153,33 @@ _VERSIONED = re.compile(r"(ID3D1[01]\w*?[a-zDV]|IDXGI\w*?)\d*::")
 """Interfaces of Direct3D 10, 11 and DXGI, whose later versions end in a number."""
 
 
-@lru_cache(maxsize=4096)
+def all_methods() -> dict[str, Method]:
+    """``METHODS`` with all tables."""
+    import_module(_LATER)
+    return METHODS
+
+
 def row_of(name: str) -> Method | None:
-    """The row of a traced function; a method of Direct3D 10, 11 and DXGI has the row of the
-    interface's first version.
+    """The row of a traced function, None if it is not known; a method of Direct3D 10, 11 and DXGI
+    has the row of the interface's first version.
     """
-    return METHODS.get(name) or METHODS.get(_VERSIONED.sub(r"\1::", name, count=1))
+    return METHODS.get(name) or _row_of_version(name)
+
+
+@lru_cache(maxsize=4096)
+def _row_of_version(name: str) -> Method | None:
+    methods = all_methods()
+    return methods.get(name) or methods.get(_VERSIONED.sub(r"\1::", name, count=1))
+
+
+class Waiter(Protocol):
+    """Calls that are held back until one of them tells what the first one needs."""
+
+    def take(self, call: TraceCall) -> list[TraceCall]:
+        """Hold a call back; returns the calls to make now, in order."""
+
+    def end(self) -> list[TraceCall]:
+        """The calls to make at the end of the trace."""
 
 
 _SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
@@ -165,7 +198,7 @@ class Program:
     ``record`` is called with all events.  All sessions share the counters ``numbers``, so that
     devices do not share handles or contexts.  The functions ``endings`` submit the devices'
     remaining commands at the end of the trace.  ``handles`` has objects that the program names by
-    a number, by (kind, number).
+    a number, by (kind, number).  While there is a ``waiter``, it holds calls back.
     """
 
     def __init__(self, rig: Rig, record: Callable[[Record], None]) -> None:
@@ -180,16 +213,24 @@ class Program:
         self.handles: dict[tuple[str, int], object] = {}
         self.maps = OpenMaps()
         self.devices: list[Device] = []
+        self._recorder: Recorder | None = None
         self._frames = 0
+        self.waiter: Waiter | None = None
 
-    @cached_property
+    @property
     def recorder(self) -> Recorder:
         """The adapter of Direct3D 10/11 devices, whose calls become records.  Its GPU skips
         drawing.
         """
-        adapter = Adapter(Gpu())
-        adapter.gpu.skipped = DRAWING
-        return Recorder(adapter, self._record_entry)
+        if self._recorder is None:
+            from dp2emu.capture.recorder import Recorder
+            from dp2emu.ddi10.adapter import Adapter
+
+            adapter = Adapter(Gpu())
+            adapter.gpu.skipped = DRAWING
+            self._recorder = Recorder(adapter, self._record_entry)
+            self._recorder.call = self._last
+        return self._recorder
 
     def _record_entry(self, record: Record) -> None:
         """Pass on a record, unless it is a call that the driver refused, which has no effect."""
@@ -211,6 +252,22 @@ class Program:
 
     def play(self, call: TraceCall) -> None:
         """Perform the action that imports a call; without one, or if it fails, record a loss."""
+        if self.waiter is None:
+            self._perform(call)
+        else:
+            self._perform_all([call])
+
+    def _perform_all(self, calls: Iterable[TraceCall]) -> None:
+        """Import calls, less those that are held back."""
+        rest = deque(calls)
+        while rest:
+            call = rest.popleft()
+            if self.waiter is None:
+                self._perform(call)
+            else:
+                rest.extendleft(reversed(self.waiter.take(call)))
+
+    def _perform(self, call: TraceCall) -> None:
         self._last = call.number
         row = row_of(call.function.name)
         if row is None:
@@ -219,8 +276,8 @@ class Program:
         if row.act is None:
             return
         arguments = Arguments(call, self.objects)
-        if "recorder" in self.__dict__:
-            self.recorder.call = call.number
+        if self._recorder is not None:
+            self._recorder.call = call.number
         if arguments.failed and not row.failing:
             return
         if not call.finished:
@@ -236,6 +293,8 @@ class Program:
 
     def end(self) -> None:
         """Submit the remaining commands at the end of the trace."""
+        while self.waiter is not None:
+            self._perform_all(self.waiter.end())
         for ending in self.endings:
             try:
                 ending()

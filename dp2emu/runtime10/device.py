@@ -95,9 +95,10 @@ PATTERNS = (0xFFFFFFFF, 0xFFFFFFFE)
 class Device:
     """ID3D11Device over a driver's adapter.  Mutable: it knows its objects.
 
-    ``context`` is the immediate context, ``feature_level`` what the device accepts.  Methods raise
-    Refused with the HRESULT of a failed call, and Unsupported for features that are not
-    implemented; the ``desc`` of a method is the SDK's description.
+    ``context`` is the immediate context, ``feature_level`` what the device accepts, ``interfaces``
+    are other interfaces of the device, such as that of DXGI, made when they are asked for.
+    Methods raise Refused with the HRESULT of a failed call, and Unsupported for features that are
+    not implemented; the ``desc`` of a method is the SDK's description.
     """
 
     def __init__(
@@ -112,6 +113,7 @@ class Device:
         self._children: dict[int, DeviceChild] = {}
         self._states: dict[tuple[type[State], Any], State] = {}
         self.context = ImmediateContext(self.driver, self.driver.hazards, self)
+        self.interfaces: dict[type, Any] = {}
 
     # Objects
 

@@ -148,11 +148,19 @@ class DriverDevice:
             raise Refused(RESULTS.get(self._codes[0], Result.E_FAIL), entry)
         return found
 
-    def dxgi(self, entry: str, *arguments: Any) -> None:
-        """Call the DXGI function ``entry``.  Raises Refused with the driver's error."""
+    @property
+    def adapter(self) -> Adapter:
+        """The adapter that created the device."""
+        return self._adapter
+
+    def dxgi(self, entry: str, *arguments: Any) -> int:
+        """Call the DXGI function ``entry``; returns its success code.  Raises Refused with the
+        driver's error.
+        """
         code = self._dxgi_functions[entry](*arguments)
         if code & _FAILED:
             raise Refused(RESULTS.get(code, Result.E_FAIL), entry)
+        return code
 
     def check_feature_support(self, feature: int) -> FeatureData:
         """CheckFeatureSupport: the structure of ``feature``, a ``Feature``.

@@ -17,6 +17,9 @@ from dp2emu.runtime10.signatures import Code
 from dp2emu.runtime10.views import ViewDesc
 from dp2emu.shader.sm4.interfaces import Interfaces
 
+PRIORITY_NORMAL = 0x78000000
+"""DXGI_RESOURCE_PRIORITY_NORMAL, the eviction priority of a new resource."""
+
 
 class Owner(Protocol):
     """A device, as its objects use it."""
@@ -29,10 +32,6 @@ class Owner(Protocol):
 
     def prioritize(self, resource: Resource, priority: int) -> None:
         """Tell the driver the eviction priority of a resource."""
-
-
-_NORMAL = 0x78000000
-"""DXGI_RESOURCE_PRIORITY_NORMAL."""
 
 
 @checked
@@ -105,7 +104,7 @@ class Resource(DeviceChild):
         self.driver = made
         self.desc = desc
         self.min_lod = 0.0
-        self.eviction_priority = _NORMAL
+        self.eviction_priority = PRIORITY_NORMAL
 
     def set_eviction_priority(self, priority: int) -> None:
         """SetEvictionPriority, a DXGI_RESOURCE_PRIORITY."""

@@ -1,3 +1,14 @@
 """Import of Direct3D 10, 10.1 and 11 with DXGI."""
 
-from dp2emu.retrace.d3d11 import contexts, creation, drawing, dxgi, maps  # noqa: F401  (registers)
+from dp2emu.retrace.d3d11 import (  # noqa: F401  (registers the methods)
+    beyond,
+    contexts,
+    creation,
+    drawing,
+    dxgi,
+    lifetimes,
+    maps,
+    marks,
+    queries,
+    state_blocks,
+)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from dp2emu.capture.records import RESOURCE_LABEL, Annotation
+from collections.abc import Callable
+
 from dp2emu.ddi10.resources.resource import SubresourceUP
 from dp2emu.ddi10.states.state_objects import BlendDesc as OldBlendDesc
 from dp2emu.retrace.arguments import Arguments, array, integer, structure
-from dp2emu.retrace.d3d11.objects import CHILDREN, DEVICES, device_of, number_of, record, view_desc
-from dp2emu.retrace.d3d11.swap_chains import create_chain
-from dp2emu.retrace.program import NO_EFFECT, Program, inert, method
+from dp2emu.retrace.d3d11.objects import (
+    DEVICE,
+    DEVICES,
+    bind_new,
+    device_of,
+    record,
+    rows_of,
+    view_desc,
+)
+from dp2emu.retrace.d3d11.swap_chains import awaits_window, create_chain
+from dp2emu.retrace.program import Program, add, method, said_by
+from dp2emu.runtime10.class_linkage import ClassLinkage
 from dp2emu.runtime10.codes import Api
 from dp2emu.runtime10.descriptions import (
     BlendDesc,
@@ -23,8 +33,9 @@ from dp2emu.runtime10.descriptions import (
     Texture3DDesc,
 )
 from dp2emu.runtime10.device import Device
-from dp2emu.runtime10.objects import DeviceChild, Resource
+from dp2emu.runtime10.objects import GeometryShader, InputLayout, Resource, Shader, View
 from dp2emu.runtime10.streamout import StreamDeclaration
+from dp2emu.runtime10.views import ViewDesc
 
 _DEVICES = {
     "D3D10CreateDevice": Api.D3D10,
@@ -39,29 +50,55 @@ _DEVICES = {
 
 @method("", " ".join(_DEVICES))
 def create_device(program: Program, call: Arguments) -> None:
-    """Creates a device with its immediate context, and a swap chain if there is one."""
+    """Creates a device with its immediate context, and a swap chain if there is one; nothing
+    without a place for the device or context.
+    """
     if not call.has("ppDevice") and not call.has("ppImmediateContext"):
+        return
+    chained = call.has("ppSwapChain")
+    if chained and awaits_window(program, call):
         return
     device = Device(program.recorder, _DEVICES[call.call.name])
     program.devices.append(device)
     if call.has("ppDevice"):
-        call.bind("ppDevice", device)
-    if call.declares("ppImmediateContext") and call.has("ppImmediateContext"):
-        call.bind("ppImmediateContext", device.context)
-    if call.declares("ppSwapChain") and call.has("ppSwapChain"):
-        create_chain(call, device, call.struct("pSwapChainDesc"))
+        bind_new(call, "ppDevice", device)
+    if call.has("ppImmediateContext"):
+        bind_new(call, "ppImmediateContext", device.context)
+    if chained:
+        create_chain(program, call, device)
 
 
-@method("ID3D11Device", "GetImmediateContext")
-def get_immediate_context(program: Program, call: Arguments) -> None:
-    """Nothing for the driver: the address means the immediate context."""
-    call.bind("ppImmediateContext", device_of(call).context)
+_Make = Callable[[Device, Arguments], object]
 
 
-@method("ID3D11Device", "CreateDeferredContext")
-def create_deferred_context(program: Program, call: Arguments) -> None:
+def _creates(interfaces: str, names: str, *, says: str = "") -> Callable[[_Make], _Make]:
+    """Decorator that registers the function which makes the object of a creating method, with its
+    docstring or ``says`` as description.  The method's last argument is the object's place; if it
+    is NULL, the program only asks whether the other arguments are valid.
+    """
+
+    def register(make: _Make) -> _Make:
+        def act(program: Program, call: Arguments) -> None:
+            place = call.call.function.arguments[-1]
+            if call.has(place):
+                bind_new(call, place, make(device_of(call), call))
+
+        add(interfaces, names, act, says or said_by(make))
+        return make
+
+    return register
+
+
+_CONTEXTS = " ".join(f"CreateDeferredContext{version}" for version in ("", 1, 2, 3))
+
+
+@_creates(DEVICE, _CONTEXTS)
+def create_deferred_context(device: Device, call: Arguments) -> object:
     """Creates a context that records; nothing for the driver until a command list is executed."""
-    call.bind("ppDeferredContext", device_of(call).create_deferred_context())
+    return device.create_deferred_context()
+
+
+# Resources
 
 
 def _initial_data(call: Arguments) -> list[SubresourceUP] | None:
@@ -78,89 +115,105 @@ def _subresource(value: object) -> SubresourceUP:
     return SubresourceUP(data if isinstance(data, bytes) else b"", *pitches)
 
 
-@method(DEVICES, "CreateBuffer")
-def create_buffer(program: Program, call: Arguments) -> None:
+@_creates(DEVICES, "CreateBuffer")
+def create_buffer(device: Device, call: Arguments) -> object:
     """Creates a buffer."""
     data = _initial_data(call)
     desc = record(call.value("pDesc"), BufferDesc)
-    call.bind("ppBuffer", device_of(call).create_buffer(desc, data[0] if data else None))
+    return device.create_buffer(desc, data[0] if data else None)
 
 
-@method(DEVICES, "CreateTexture1D")
-def create_texture1d(program: Program, call: Arguments) -> None:
-    """Creates a texture."""
-    desc = record(call.value("pDesc"), Texture1DDesc)
-    call.bind("ppTexture1D", device_of(call).create_texture1d(desc, _initial_data(call)))
-
-
-@method(DEVICES, "CreateTexture2D")
-def create_texture2d(program: Program, call: Arguments) -> None:
-    """Creates a texture."""
-    desc = record(call.value("pDesc"), Texture2DDesc)
-    call.bind("ppTexture2D", device_of(call).create_texture2d(desc, _initial_data(call)))
-
-
-@method(DEVICES, "CreateTexture3D")
-def create_texture3d(program: Program, call: Arguments) -> None:
-    """Creates a texture."""
-    desc = record(call.value("pDesc"), Texture3DDesc)
-    call.bind("ppTexture3D", device_of(call).create_texture3d(desc, _initial_data(call)))
-
-
-_VIEWS = {
-    "CreateShaderResourceView": ("create_shader_resource_view", "ShaderResourceView"),
-    "CreateShaderResourceView1": ("create_shader_resource_view", "ShaderResourceView"),
-    "CreateRenderTargetView": ("create_render_target_view", "RenderTargetView"),
-    "CreateDepthStencilView": ("create_depth_stencil_view", "DepthStencilView"),
-    "CreateUnorderedAccessView": ("create_unordered_access_view", "UnorderedAccessView"),
+_TEXTURES: dict[str, tuple[str, type[object], Callable[..., Resource]]] = {
+    "CreateTexture1D": (DEVICES, Texture1DDesc, Device.create_texture1d),
+    "CreateTexture2D": (DEVICES, Texture2DDesc, Device.create_texture2d),
+    "CreateTexture2D1": (DEVICE, Texture2DDesc, Device.create_texture2d),
+    "CreateTexture3D": (DEVICES, Texture3DDesc, Device.create_texture3d),
+    "CreateTexture3D1": (DEVICE, Texture3DDesc, Device.create_texture3d),
 }
-"""Method of the device, and the view's noun, by traced method."""
+"""Interfaces, description and function of the device by creating method."""
 
 
-@method(DEVICES, " ".join(_VIEWS))
-def create_view(program: Program, call: Arguments) -> None:
-    """Creates a view."""
-    name, noun = _VIEWS[call.call.name.partition("::")[2]]
-    device, resource = device_of(call), call.thing("pResource", Resource)
-    if call.has(call.placed(3)):
-        call.bind(call.placed(3), getattr(device, name)(resource, view_desc(call, noun)))
+def _texture_row(
+    interfaces: str, name: str, kind: type[object], create: Callable[..., Resource]
+) -> None:
+    @_creates(interfaces, name, says="Creates a texture.")
+    def make(device: Device, call: Arguments) -> object:
+        return create(device, record(call.value(call.placed(1)), kind), _initial_data(call))
 
 
-_SHADERS = ["Vertex", "Hull", "Domain", "Geometry", "Pixel", "Compute"]
+for _name, (_interfaces, _kind, _create) in _TEXTURES.items():
+    _texture_row(_interfaces, _name, _kind, _create)
 
 
-def _shader_method(stage: str) -> None:
-    """Register the method that creates shaders of a stage."""
+# Views
 
-    @method(DEVICES, f"Create{stage}Shader")
-    def create(program: Program, call: Arguments) -> None:
-        """Creates a shader."""
-        found = getattr(device_of(call), f"create_{stage.lower()}_shader")
-        if call.has(f"pp{stage}Shader"):
-            call.bind(f"pp{stage}Shader", found(call.blob("pShaderBytecode")))
+_View = Callable[[Device, Resource, "ViewDesc | None"], View]
+_VIEWS: dict[str, tuple[str, _View]] = {
+    "CreateShaderResourceView": (DEVICES, Device.create_shader_resource_view),
+    "CreateShaderResourceView1": (DEVICES, Device.create_shader_resource_view),
+    "CreateRenderTargetView": (DEVICES, Device.create_render_target_view),
+    "CreateRenderTargetView1": (DEVICE, Device.create_render_target_view),
+    "CreateDepthStencilView": (DEVICES, Device.create_depth_stencil_view),
+    "CreateUnorderedAccessView": (DEVICE, Device.create_unordered_access_view),
+    "CreateUnorderedAccessView1": (DEVICE, Device.create_unordered_access_view),
+}
+"""Interfaces, and function of the device, by creating method."""
 
 
-for _stage in _SHADERS:
-    _shader_method(_stage)
+def _view_row(interfaces: str, name: str, create: _View) -> None:
+    depth = name == "CreateDepthStencilView"
+
+    @_creates(interfaces, name, says="Creates a view.")
+    def make(device: Device, call: Arguments) -> object:
+        resource = call.thing("pResource", Resource)
+        return create(device, resource, view_desc(call, call.placed(2), depth=depth))
 
 
-@method(DEVICES, "CreateGeometryShaderWithStreamOutput")
-def create_streaming_shader(program: Program, call: Arguments) -> None:
+for _name, (_interfaces, _view) in _VIEWS.items():
+    _view_row(_interfaces, _name, _view)
+
+
+# Shaders and layouts
+
+_Shader = Callable[[Device, bytes, "ClassLinkage | None"], Shader]
+_SHADERS: dict[str, tuple[str, _Shader]] = {
+    "CreateVertexShader": (DEVICES, Device.create_vertex_shader),
+    "CreateGeometryShader": (DEVICES, Device.create_geometry_shader),
+    "CreatePixelShader": (DEVICES, Device.create_pixel_shader),
+    "CreateHullShader": (DEVICE, Device.create_hull_shader),
+    "CreateDomainShader": (DEVICE, Device.create_domain_shader),
+    "CreateComputeShader": (DEVICE, Device.create_compute_shader),
+}
+"""Interfaces, and function of the device, by creating method."""
+
+
+def _shader_row(interfaces: str, name: str, create: _Shader) -> None:
+    @_creates(interfaces, name, says="Creates a shader.")
+    def make(device: Device, call: Arguments) -> object:
+        return create(device, call.blob("pShaderBytecode"), _linkage(call))
+
+
+def _linkage(call: Arguments) -> ClassLinkage | None:
+    """The class linkage with which a shader is created, which Direct3D 10 does not have."""
+    linked = call.declares("pClassLinkage")
+    return call.optional("pClassLinkage", ClassLinkage) if linked else None
+
+
+for _name, (_interfaces, _shader) in _SHADERS.items():
+    _shader_row(_interfaces, _name, _shader)
+
+
+@_creates(DEVICES, "CreateGeometryShaderWithStreamOutput")
+def create_streaming_shader(device: Device, call: Arguments) -> GeometryShader:
     """Creates a geometry shader with stream output."""
-    entries = [_declaration(each) for each in _rows(call, "pSODeclaration")]
+    entries = [_declaration(each) for each in rows_of(call, "pSODeclaration")]
     if call.declares("OutputStreamStride"):
         strides, rasterized = [call.integer("OutputStreamStride")], 0
     else:
         strides = call.integers("pBufferStrides") if call.has("pBufferStrides") else []
         rasterized = call.integer("RasterizedStream")
-    made = device_of(call).create_geometry_shader_with_stream_output(
-        call.blob("pShaderBytecode"), entries, strides, rasterized
-    )
-    call.bind("ppGeometryShader", made)
-
-
-def _rows(call: Arguments, name: str) -> tuple[object, ...]:
-    return array(call.value(name)) if call.has(name) else ()
+    code = call.blob("pShaderBytecode")
+    return device.create_geometry_shader_with_stream_output(code, entries, strides, rasterized)
 
 
 def _declaration(value: object) -> StreamDeclaration:
@@ -171,24 +224,53 @@ def _declaration(value: object) -> StreamDeclaration:
     return StreamDeclaration(stream, name if isinstance(name, str) else None, *numbers)
 
 
-@method(DEVICES, "CreateInputLayout")
-def create_input_layout(program: Program, call: Arguments) -> None:
+@_creates(DEVICES, "CreateInputLayout")
+def create_input_layout(device: Device, call: Arguments) -> InputLayout:
     """Creates an input layout."""
-    rows = [record(each, InputElementDesc) for each in _rows(call, "pInputElementDescs")]
-    code = call.blob("pShaderBytecodeWithInputSignature")
-    if call.has("ppInputLayout"):
-        call.bind("ppInputLayout", device_of(call).create_input_layout(rows, code))
+    rows = [record(each, InputElementDesc) for each in rows_of(call, "pInputElementDescs")]
+    return device.create_input_layout(rows, call.blob("pShaderBytecodeWithInputSignature"))
 
 
-@method(DEVICES, "CreateBlendState CreateBlendState1")
-def create_blend_state(program: Program, call: Arguments) -> None:
-    """Creates a state object; equal descriptions have one."""
-    given = call.struct("pBlendStateDesc" if call.declares("pBlendStateDesc") else "pDesc")
-    found = blend_desc(given)
-    call.bind("ppBlendState", device_of(call).create_blend_state(found))
+# Class linkage
 
 
-def blend_desc(given: object) -> BlendDesc:
+@_creates(DEVICE, "CreateClassLinkage")
+def create_class_linkage(device: Device, call: Arguments) -> ClassLinkage:
+    """Nothing for the driver: shaders that are created with it give it their classes."""
+    return device.create_class_linkage()
+
+
+@method("ID3D11ClassLinkage", "GetClassInstance")
+def get_class_instance(program: Program, call: Arguments) -> None:
+    """Nothing for the driver: the address means the instance that a shader names."""
+    linkage = call.thing("this", ClassLinkage)
+    found = linkage.get_class_instance(
+        str(call.value(call.placed(1))), call.integer(call.placed(2))
+    )
+    bind_new(call, call.placed(3), found)
+
+
+@method("ID3D11ClassLinkage", "CreateClassInstance")
+def create_class_instance(program: Program, call: Arguments) -> None:
+    """Nothing for the driver: the address means a new instance."""
+    linkage = call.thing("this", ClassLinkage)
+    places = (call.integer(call.placed(place)) for place in range(2, 6))
+    made = linkage.create_class_instance(str(call.value(call.placed(1))), *places)
+    bind_new(call, call.placed(6), made)
+
+
+# States
+
+_STATE = "Creates a state object; equal descriptions have one."
+
+
+@_creates(DEVICES, "CreateBlendState CreateBlendState1", says=_STATE)
+def create_blend_state(device: Device, call: Arguments) -> object:
+    """A blend state."""
+    return device.create_blend_state(_blend_desc(call.struct(call.placed(1))))
+
+
+def _blend_desc(given: object) -> BlendDesc:
     """A D3D11_BLEND_DESC, D3D10_BLEND_DESC1 or D3D10_BLEND_DESC."""
     found = structure(given)
     if "RenderTarget" in found.signature.members:
@@ -196,107 +278,36 @@ def blend_desc(given: object) -> BlendDesc:
     return record(found, OldBlendDesc).independent()
 
 
-@method(DEVICES, "CreateDepthStencilState")
-def create_depth_stencil_state(program: Program, call: Arguments) -> None:
-    """Creates a state object; equal descriptions have one."""
-    desc = record(call.value(call.placed(1)), DepthStencilDesc)
-    call.bind("ppDepthStencilState", device_of(call).create_depth_stencil_state(desc))
+@_creates(DEVICES, "CreateDepthStencilState", says=_STATE)
+def create_depth_stencil_state(device: Device, call: Arguments) -> object:
+    """A depth-stencil state."""
+    return device.create_depth_stencil_state(record(call.value(call.placed(1)), DepthStencilDesc))
 
 
-@method(DEVICES, "CreateRasterizerState CreateRasterizerState1")
-def create_rasterizer_state(program: Program, call: Arguments) -> None:
-    """Creates a state object; equal descriptions have one."""
-    desc = record(call.value(call.placed(1)), RasterizerDesc)
-    call.bind("ppRasterizerState", device_of(call).create_rasterizer_state(desc))
-
-
-@method(DEVICES, "CreateSamplerState")
-def create_sampler_state(program: Program, call: Arguments) -> None:
-    """Creates a state object; equal descriptions have one."""
-    desc = record(call.value(call.placed(1)), SamplerDesc)
-    call.bind("ppSamplerState", device_of(call).create_sampler_state(desc))
-
-
-@method(DEVICES, "CreateQuery")
-def create_query(program: Program, call: Arguments) -> None:
-    """Creates a query."""
-    desc = record(call.value("pQueryDesc"), QueryDesc)
-    if call.has("ppQuery"):
-        call.bind("ppQuery", device_of(call).create_query(desc))
-
-
-@method(DEVICES, "CreatePredicate")
-def create_predicate(program: Program, call: Arguments) -> None:
-    """Creates a predicate."""
-    desc = record(call.value("pPredicateDesc"), QueryDesc)
-    if call.has("ppPredicate"):
-        call.bind("ppPredicate", device_of(call).create_predicate(desc))
-
-
-inert(
-    DEVICES,
-    "CheckFormatSupport CheckMultisampleQualityLevels CheckCounterInfo CheckCounter "
-    "GetCreationFlags GetFeatureLevel GetDeviceRemovedReason SetExceptionMode GetExceptionMode "
-    "SetPrivateData SetPrivateDataInterface GetPrivateData AddRef",
-    NO_EFFECT,
+@_creates(
+    DEVICES, "CreateRasterizerState CreateRasterizerState1 CreateRasterizerState2", says=_STATE
 )
-inert("ID3D11Device", "CheckFeatureSupport", NO_EFFECT)
-inert("ID3D10Device", "SetTextFilterSize GetTextFilterSize", NO_EFFECT)
-inert(CHILDREN, "AddRef", "Adds a reference, which only the program counts.")
-inert(CHILDREN, "GetPrivateData SetPrivateDataInterface", "The program's own data.")
-inert(CHILDREN, "GetDesc GetDesc1 GetType GetDataSize GetEvictionPriority", NO_EFFECT)
-
-_NAME = "WKPDID_D3DDebugObjectName", "429b8c22-9188-4b0c-8742-acb0bf85c200"
+def create_rasterizer_state(device: Device, call: Arguments) -> object:
+    """A rasterizer state."""
+    return device.create_rasterizer_state(record(call.value(call.placed(1)), RasterizerDesc))
 
 
-@method(CHILDREN, "SetPrivateData")
-def set_private_data(program: Program, call: Arguments) -> None:
-    """Labels the object, if the data is its name for tools."""
-    thing = call.thing("this", DeviceChild)
-    if not call.has("pData") or not any(name in str(call.value("guid")) for name in _NAME):
-        return
-    data = call.value("pData")
-    text = data.decode("latin-1") if isinstance(data, bytes) else str(data)
-    number = number_of(program, thing.memory)
-    program.recorder.put(Annotation(f"{RESOURCE_LABEL}{number}", text.rstrip("\0")))
+@_creates(DEVICES, "CreateSamplerState", says=_STATE)
+def create_sampler_state(device: Device, call: Arguments) -> object:
+    """A sampler state."""
+    return device.create_sampler_state(record(call.value(call.placed(1)), SamplerDesc))
 
 
-@method(CHILDREN, "GetDevice")
-def get_device(program: Program, call: Arguments) -> None:
-    """Nothing for the driver: the address means the device."""
-    call.bind("ppDevice", call.thing("this", DeviceChild).owner)
+# Queries
 
 
-@method(CHILDREN, "GetResource")
-def get_resource(program: Program, call: Arguments) -> None:
-    """Nothing for the driver: the address means the resource of the view."""
-    call.bind("ppResource", call.thing("this", DeviceChild).uses[0])
+@_creates(DEVICES, "CreateQuery CreateQuery1")
+def create_query(device: Device, call: Arguments) -> object:
+    """Creates a query."""
+    return device.create_query(record(call.value(call.placed(1)), QueryDesc))
 
 
-@method(CHILDREN, "Release")
-def release(program: Program, call: Arguments) -> None:
-    """Destroys the object with the last reference, once it is not bound."""
-    # Another thread may have been given the address before the tracer noted that Release ended.
-    if call.result == 0 and call.objects.since(call.address("this")) <= call.number:
-        thing = call.thing("this", DeviceChild)
-        call.objects.forget_all(thing)
-        thing.references = 1
-        thing.release()
-
-
-@method(DEVICES, "Release")
-def release_device(program: Program, call: Arguments) -> None:
-    """Destroys the device with the last reference."""
-    if call.result == 0:
-        device = device_of(call)
-        call.objects.forget_all(device)
-        if device in program.devices:
-            program.devices.remove(device)
-            device.close()
-
-
-@method(f"{CHILDREN} {DEVICES} ID3D11DeviceContext", "QueryInterface")
-def query_interface(program: Program, call: Arguments) -> None:
-    """Nothing for the driver: the new address means the same object."""
-    if call.has("ppvObj"):
-        call.bind("ppvObj", call.thing("this", object))
+@_creates(DEVICES, "CreatePredicate")
+def create_predicate(device: Device, call: Arguments) -> object:
+    """Creates a predicate."""
+    return device.create_predicate(record(call.value("pPredicateDesc"), QueryDesc))

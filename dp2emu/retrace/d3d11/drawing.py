@@ -1,11 +1,30 @@
-"""Draws, dispatches and transfers of Direct3D 10 and 11."""
+"""Draws, dispatches, clears and transfers of Direct3D 10 and 11."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from dp2emu.retrace.arguments import Arguments
-from dp2emu.retrace.d3d11.objects import CONTEXTS, context_of, record
-from dp2emu.retrace.program import Program, inert, method
-from dp2emu.runtime10.descriptions import Box
+from dp2emu.retrace.d3d11.objects import (
+    CONTEXT,
+    CONTEXTS,
+    blob,
+    context_row,
+    described,
+    float_of,
+    floats,
+    needed,
+    number,
+    numbers,
+    on_context,
+    placed,
+    record,
+    rows_of,
+)
+from dp2emu.retrace.program import inert
+from dp2emu.runtime10.context import Context
+from dp2emu.runtime10.descriptions import Box, Rect
 from dp2emu.runtime10.objects import (
     Buffer,
     DepthStencilView,
@@ -13,157 +32,122 @@ from dp2emu.runtime10.objects import (
     Resource,
     ShaderResourceView,
     UnorderedAccessView,
+    View,
 )
 
-_IMMEDIATE = "ID3D11DeviceContext"
+# Draws
 
-_DRAWS = {
-    "Draw": "draw",
-    "DrawIndexed": "draw_indexed",
-    "DrawInstanced": "draw_instanced",
-    "DrawIndexedInstanced": "draw_indexed_instanced",
-    "DrawAuto": "draw_auto",
-    "Dispatch": "dispatch",
+_DRAWS: dict[str, tuple[str, Callable[..., None], int]] = {
+    "Draw": (CONTEXTS, Context.draw, 2),
+    "DrawIndexed": (CONTEXTS, Context.draw_indexed, 3),
+    "DrawInstanced": (CONTEXTS, Context.draw_instanced, 4),
+    "DrawIndexedInstanced": (CONTEXTS, Context.draw_indexed_instanced, 5),
+    "DrawAuto": (CONTEXTS, Context.draw_auto, 0),
+    "Dispatch": (CONTEXT, Context.dispatch, 3),
 }
-"""Method of a context by traced method, for draws whose arguments are numbers."""
+"""Interfaces, method of a context and number of arguments, by traced method."""
 
+for _name, (_interfaces, _called, _count) in _DRAWS.items():
+    context_row(
+        _interfaces, _name, "Draws." if _name != "Dispatch" else "Dispatches thread groups.",
+        _called, *map(placed, range(1, _count + 1)),
+    )  # fmt: skip
 
-def _draw_method(name: str, called: str) -> None:
-    @method(_IMMEDIATE if name == "Dispatch" else CONTEXTS, name)
-    def draw(program: Program, call: Arguments) -> None:
-        """Draws, or dispatches thread groups."""
-        count = len(call.call.function.arguments)
-        numbers = (call.integer(call.placed(place)) for place in range(1, count))
-        getattr(context_of(call), called)(*numbers)
+_INDIRECT: dict[str, Callable[..., None]] = {
+    "DrawInstancedIndirect": Context.draw_instanced_indirect,
+    "DrawIndexedInstancedIndirect": Context.draw_indexed_instanced_indirect,
+    "DispatchIndirect": Context.dispatch_indirect,
+}
+"""Method of a context by traced method."""
 
-
-for _name, _called in _DRAWS.items():
-    _draw_method(_name, _called)
-
-
-@method(_IMMEDIATE, "DrawInstancedIndirect")
-def draw_instanced_indirect(program: Program, call: Arguments) -> None:
-    """Draws with arguments in a buffer."""
-    buffer = call.thing("pBufferForArgs", Buffer)
-    context_of(call).draw_instanced_indirect(buffer, call.integer("AlignedByteOffsetForArgs"))
-
-
-@method(_IMMEDIATE, "DrawIndexedInstancedIndirect")
-def draw_indexed_instanced_indirect(program: Program, call: Arguments) -> None:
-    """Draws with arguments in a buffer."""
-    buffer, offset = call.thing("pBufferForArgs", Buffer), call.integer("AlignedByteOffsetForArgs")
-    context_of(call).draw_indexed_instanced_indirect(buffer, offset)
-
-
-@method(_IMMEDIATE, "DispatchIndirect")
-def dispatch_indirect(program: Program, call: Arguments) -> None:
-    """Dispatches thread groups, whose numbers are in a buffer."""
-    buffer = call.thing("pBufferForArgs", Buffer)
-    context_of(call).dispatch_indirect(buffer, call.integer("AlignedByteOffsetForArgs"))
+for _name, _called in _INDIRECT.items():
+    context_row(
+        CONTEXT, _name, "Draws or dispatches with arguments in a buffer.",
+        _called, needed("pBufferForArgs", Buffer), number("AlignedByteOffsetForArgs"),
+    )  # fmt: skip
 
 
 # Clears
 
+_CLEARS = "Clears a view."
 
-@method(CONTEXTS, "ClearRenderTargetView")
-def clear_render_target_view(program: Program, call: Arguments) -> None:
-    """Clears a view."""
-    view = call.optional("pRenderTargetView", RenderTargetView)
-    context_of(call).clear_render_target_view(view, call.reals("ColorRGBA"))
-
-
-@method(CONTEXTS, "ClearDepthStencilView")
-def clear_depth_stencil_view(program: Program, call: Arguments) -> None:
-    """Clears a view."""
-    view = call.optional("pDepthStencilView", DepthStencilView)
-    flags, stencil = call.integer("ClearFlags"), call.integer("Stencil")
-    context_of(call).clear_depth_stencil_view(view, flags, call.real("Depth"), stencil)
-
-
-@method(_IMMEDIATE, "ClearUnorderedAccessViewUint")
-def clear_unordered_access_view_uint(program: Program, call: Arguments) -> None:
-    """Clears a view."""
-    view = call.thing("pUnorderedAccessView", UnorderedAccessView)
-    context_of(call).clear_unordered_access_view_uint(view, call.integers("Values"))
+context_row(
+    CONTEXTS, "ClearRenderTargetView", _CLEARS, Context.clear_render_target_view,
+    needed("pRenderTargetView", RenderTargetView), floats("ColorRGBA"),
+)  # fmt: skip
+context_row(
+    CONTEXTS, "ClearDepthStencilView", _CLEARS, Context.clear_depth_stencil_view,
+    needed("pDepthStencilView", DepthStencilView), number("ClearFlags"), float_of("Depth"),
+    number("Stencil"),
+)  # fmt: skip
+context_row(
+    CONTEXT, "ClearUnorderedAccessViewUint", _CLEARS, Context.clear_unordered_access_view_uint,
+    needed("pUnorderedAccessView", UnorderedAccessView), numbers("Values"),
+)  # fmt: skip
+context_row(
+    CONTEXT, "ClearUnorderedAccessViewFloat", _CLEARS, Context.clear_unordered_access_view_float,
+    needed("pUnorderedAccessView", UnorderedAccessView), floats("Values"),
+)  # fmt: skip
 
 
-@method(_IMMEDIATE, "ClearUnorderedAccessViewFloat")
-def clear_unordered_access_view_float(program: Program, call: Arguments) -> None:
-    """Clears a view."""
-    view = call.thing("pUnorderedAccessView", UnorderedAccessView)
-    context_of(call).clear_unordered_access_view_float(view, call.reals("Values"))
+@on_context(CONTEXT, "ClearView")
+def clear_view(context: Context, call: Arguments) -> None:
+    """Clears rectangles of a view."""
+    view: Any = needed("pView", View)(call)
+    rects = [record(each, Rect) for each in rows_of(call, "pRect")]
+    context.clear_view(view, call.reals("Color"), rects)
 
 
 # Transfers
 
+_TARGET, _SOURCE = needed("pDstResource", Resource), needed("pSrcResource", Resource)
 
-@method(CONTEXTS, "CopyResource")
-def copy_resource(program: Program, call: Arguments) -> None:
-    """Copies a resource."""
-    target, source = (call.optional(each, Resource) for each in ("pDstResource", "pSrcResource"))
-    if target is not None and source is not None:
-        context_of(call).copy_resource(target, source)
-
-
-@method(CONTEXTS, "CopySubresourceRegion CopySubresourceRegion1")
-def copy_subresource_region(program: Program, call: Arguments) -> None:
-    """Copies a box of a subresource; nothing without a source or target."""
-    target, source = (call.optional(each, Resource) for each in ("pDstResource", "pSrcResource"))
-    if target is None or source is None:
-        return
-    index, x, y, z = map(call.integer, ("DstSubresource", "DstX", "DstY", "DstZ"))
-    box = record(call.value("pSrcBox"), Box) if call.has("pSrcBox") else None
-    context_of(call).copy_subresource_region(
-        target, index, x, y, z, source, call.integer("SrcSubresource"), box
-    )
-
-
-@method(CONTEXTS, "UpdateSubresource UpdateSubresource1")
-def update_subresource(program: Program, call: Arguments) -> None:
-    """Writes a box of a subresource."""
-    box = record(call.value("pDstBox"), Box) if call.has("pDstBox") else None
-    pitches = (call.integer(each) for each in ("SrcRowPitch", "SrcDepthPitch"))
-    context_of(call).update_subresource(
-        call.thing("pDstResource", Resource),
-        call.integer("DstSubresource"),
-        box,
-        call.blob("pSrcData"),
-        *pitches,
-    )
-
-
-@method(CONTEXTS, "ResolveSubresource")
-def resolve_subresource(program: Program, call: Arguments) -> None:
-    """Resolves a multisampled subresource."""
-    target, source = (call.thing(each, Resource) for each in ("pDstResource", "pSrcResource"))
-    places = call.integer("DstSubresource"), call.integer("SrcSubresource")
-    format = call.integer("Format")
-    context_of(call).resolve_subresource(target, places[0], source, places[1], format)
-
-
-@method(CONTEXTS, "GenerateMips")
-def generate_mips(program: Program, call: Arguments) -> None:
-    """Generates mip levels."""
-    context_of(call).generate_mips(call.thing("pShaderResourceView", ShaderResourceView))
-
-
-@method(_IMMEDIATE, "CopyStructureCount")
-def copy_structure_count(program: Program, call: Arguments) -> None:
-    """Copies a hidden counter to a buffer."""
-    view = call.thing("pSrcView", UnorderedAccessView)
-    buffer, offset = call.thing("pDstBuffer", Buffer), call.integer("DstAlignedByteOffset")
-    context_of(call).copy_structure_count(buffer, offset, view)
-
-
-@method(_IMMEDIATE, "SetResourceMinLOD")
-def set_resource_min_lod(program: Program, call: Arguments) -> None:
-    """Clamps the level of detail of a texture."""
-    resource = call.thing("pResource", Resource)
-    context_of(call).set_resource_min_lod(resource, call.real("MinLOD"))
+context_row(
+    CONTEXTS, "CopyResource", "Copies a resource.", Context.copy_resource, _TARGET, _SOURCE
+)
+_REGION = (
+    _TARGET, number("DstSubresource"), number("DstX"), number("DstY"), number("DstZ"),
+    _SOURCE, number("SrcSubresource"), described("pSrcBox", Box),
+)  # fmt: skip
+_COPIES = "Copies a box of a subresource."
+context_row(CONTEXTS, "CopySubresourceRegion", _COPIES, Context.copy_subresource_region, *_REGION)
+context_row(
+    CONTEXT, "CopySubresourceRegion1", _COPIES,
+    Context.copy_subresource_region1, *_REGION, number("CopyFlags"),
+)  # fmt: skip
+_WRITTEN = (
+    _TARGET, number("DstSubresource"), described("pDstBox", Box), blob("pSrcData"),
+    number("SrcRowPitch"), number("SrcDepthPitch"),
+)  # fmt: skip
+_WRITES = "Writes a box of a subresource."
+context_row(CONTEXTS, "UpdateSubresource", _WRITES, Context.update_subresource, *_WRITTEN)
+context_row(
+    CONTEXT, "UpdateSubresource1", _WRITES,
+    Context.update_subresource1, *_WRITTEN, number("CopyFlags"),
+)  # fmt: skip
+context_row(
+    CONTEXTS, "ResolveSubresource", "Resolves a multisampled subresource.",
+    Context.resolve_subresource,
+    _TARGET, number("DstSubresource"), _SOURCE, number("SrcSubresource"), number("Format"),
+)  # fmt: skip
+context_row(
+    CONTEXTS, "GenerateMips", "Generates mip levels.", Context.generate_mips,
+    needed("pShaderResourceView", ShaderResourceView),
+)  # fmt: skip
+context_row(
+    CONTEXT, "CopyStructureCount", "Copies a hidden counter to a buffer.",
+    Context.copy_structure_count,
+    needed("pDstBuffer", Buffer), number("DstAlignedByteOffset"),
+    needed("pSrcView", UnorderedAccessView),
+)  # fmt: skip
+context_row(
+    CONTEXT, "SetResourceMinLOD", "Clamps the level of detail of a texture.",
+    Context.set_resource_min_lod, needed("pResource", Resource), float_of("MinLOD"),
+)  # fmt: skip
 
 
 inert(
-    _IMMEDIATE,
+    CONTEXT,
     "DiscardResource DiscardView DiscardView1",
     "The contents become undefined; here they stay as they are.",
 )

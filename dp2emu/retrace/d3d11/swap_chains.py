@@ -2,41 +2,114 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dp2emu.capture.apitrace.values import Struct
 from dp2emu.capture.records import FrameMarker, Pictured, PictureKind
-from dp2emu.retrace.arguments import Arguments, integer, structure
+from dp2emu.retrace.arguments import Arguments, array, integer, structure
+from dp2emu.retrace.d3d11 import lifetimes
 from dp2emu.retrace.d3d11.objects import number_of, record
-from dp2emu.retrace.program import NO_EFFECT, Program, inert, method
-from dp2emu.runtime10.descriptions import SampleDesc
+from dp2emu.retrace.d3d11.window_sizes import await_size, is_told, window_of
+from dp2emu.retrace.losses import Inexpressible
+from dp2emu.retrace.program import NO_EFFECT, Program, inert, lost, method
+from dp2emu.runtime10.descriptions import Rect
 from dp2emu.runtime10.device import Device
-from dp2emu.runtime10.swap_chain import PRESENT_TEST, SwapChain, SwapChainDesc
+from dp2emu.runtime10.dxgi import (
+    Factory,
+    ModeDesc,
+    Point,
+    PresentFlag,
+    PresentParameters,
+    SwapChain,
+    SwapChainDesc,
+    SwapChainDesc1,
+    Window,
+    create_dxgi_factory,
+)
 
 _CHAINS = "IDXGISwapChain"
+_UNKNOWN = "a swap chain with the size of its window, which no call tells"
+_FULL_SCREEN = "full-screen mode: the swap chain stays in its window"
 
 
-def create_chain(call: Arguments, device: Device, given: Struct) -> None:
-    """Create a swap chain from a DXGI_SWAP_CHAIN_DESC or DXGI_SWAP_CHAIN_DESC1, and bind its
-    address.
-    """
+def _factory(program: Program) -> Factory:
+    """The factory that creates all swap chains of the program."""
+    key = "IDXGIFactory", 0
+    if key not in program.handles:
+        program.handles[key] = create_dxgi_factory(program.recorder)
+    found = program.handles[key]
+    assert isinstance(found, Factory)
+    return found
+
+
+def _description(call: Arguments) -> Struct:
+    """The DXGI_SWAP_CHAIN_DESC or DXGI_SWAP_CHAIN_DESC1 of a call that creates a swap chain."""
+    return call.struct("pSwapChainDesc" if call.declares("pSwapChainDesc") else "pDesc")
+
+
+def _window(program: Program, call: Arguments) -> Window | None:
+    """The window of a swap chain that a call creates, None for composition."""
+    given = _description(call)
+    if "OutputWindow" in given.signature.members:
+        return window_of(program, integer(given["OutputWindow"]))
+    name = call.spelled("hWnd", "pWindow")
+    return window_of(program, call.address(name)) if call.declares(name) else None
+
+
+def awaits_window(program: Program, call: Arguments) -> bool:
+    """Whether a call that creates a swap chain waits until the size of its window is known."""
+    given, window = _description(call), _window(program, call)
     mode = structure(given["BufferDesc"]) if "BufferDesc" in given.signature.members else given
-    desc = SwapChainDesc(
-        integer(mode["Width"]),
-        integer(mode["Height"]),
-        integer(mode["Format"]),
-        record(given["SampleDesc"], SampleDesc),
-        integer(given["BufferUsage"]),
-        integer(given["BufferCount"]),
-        integer(given["SwapEffect"]),
-    )
-    call.bind("ppSwapChain", SwapChain(device, desc))
+    if window is None or (integer(mode["Width"]) and integer(mode["Height"])):
+        return False
+    waits = await_size(program, call, window, call.address("ppSwapChain"))
+    if not waits and not is_told(program, call):
+        program.losses.add(call.number, call.call.name, _UNKNOWN)
+    return waits
 
 
-@method("IDXGIFactory", "CreateSwapChain")
-@method("IDXGIFactory", "CreateSwapChainForHwnd CreateSwapChainForCoreWindow")
-@method("IDXGIFactory", "CreateSwapChainForComposition")
+def create_chain(program: Program, call: Arguments, device: Device) -> None:
+    """Create a swap chain, and bind its address."""
+    given, window, factory = _description(call), _window(program, call), _factory(program)
+    if "BufferDesc" in given.signature.members:
+        old = record(given, SwapChainDesc)
+        made = factory.create_swap_chain(device, old._replace(OutputWindow=window, Windowed=1))
+    elif window is not None:
+        made = factory.create_swap_chain_for_hwnd(device, window, record(given, SwapChainDesc1))
+    else:
+        made = factory.create_swap_chain_for_composition(device, record(given, SwapChainDesc1))
+    if made.window is not None:
+        made.window.width, made.window.height = made.desc[:2]
+    call.bind("ppSwapChain", made)
+    if not _is_windowed(call, given):
+        program.losses.add(call.number, call.call.name, _FULL_SCREEN)
+
+
+def _is_windowed(call: Arguments, given: Struct) -> bool:
+    if call.has("pFullscreenDesc"):
+        given = call.struct("pFullscreenDesc")
+    return "Windowed" not in given.signature.members or bool(integer(given["Windowed"]))
+
+
+@method(
+    "IDXGIFactory",
+    "CreateSwapChain CreateSwapChainForHwnd CreateSwapChainForCoreWindow "
+    "CreateSwapChainForComposition",
+)
+@method("IDXGIFactoryMedia", "CreateSwapChainForCompositionSurfaceHandle")
 def create_swap_chain(program: Program, call: Arguments) -> None:
-    """Creates the back buffers."""
-    create_chain(call, call.thing("pDevice", Device), call.struct("pDesc"))
+    """Creates the back buffers; in full-screen mode a loss, but the swap chain is made for a
+    window.
+    """
+    if not awaits_window(program, call):
+        create_chain(program, call, call.thing("pDevice", Device))
+
+
+lost(
+    "IDXGIFactoryMedia",
+    "CreateDecodeSwapChainForCompositionSurfaceHandle",
+    "swap chains of video decoders",
+)
 
 
 @method(_CHAINS, "GetBuffer")
@@ -53,44 +126,96 @@ def present(program: Program, call: Arguments) -> None:
     """
     chain = call.thing("this", SwapChain)
     flags = call.integer("Flags" if call.declares("Flags") else "PresentFlags")
-    if flags & PRESENT_TEST:
+    if flags & PresentFlag.TEST:
         return
     number = number_of(program, chain.buffers[0].memory)
     program.recorder.put(Pictured(call.number, PictureKind.BACK_BUFFER, number))
-    chain.present(call.integer("SyncInterval"), flags)
+    chain.present1(call.integer("SyncInterval"), flags, _parameters(call))
     program.recorder.put(FrameMarker(program.next_frame()))
+
+
+def _parameters(call: Arguments) -> PresentParameters:
+    """The DXGI_PRESENT_PARAMETERS of Present1; Present has none."""
+    if not call.has("pPresentParameters"):
+        return PresentParameters()
+    given = call.struct("pPresentParameters")
+    dirty, scrolled, offset = (
+        given[name] for name in ("pDirtyRects", "pScrollRect", "pScrollOffset")
+    )
+    return PresentParameters(
+        tuple(record(each, Rect) for each in array(dirty)) if dirty else (),
+        record(scrolled, Rect) if scrolled else None,
+        record(offset, Point) if offset else None,
+    )
 
 
 @method(_CHAINS, "ResizeBuffers ResizeBuffers1")
 def resize_buffers(program: Program, call: Arguments) -> None:
     """Creates new back buffers."""
-    names = "BufferCount", "Width", "Height", call.starting("NewFormat")
-    call.thing("this", SwapChain).resize_buffers(*(call.integer(each) for each in names))
+    chain = call.thing("this", SwapChain)
+    sized = call.integer("Width") and call.integer("Height")
+    window = None if sized else chain.window
+    if window is not None and await_size(program, call, window, call.address("this")):
+        return
+    # The call succeeded, so the program has no reference left, even if the trace lacks a Release.
+    for each in chain.buffers:
+        each.references = 0
+    format = call.spelled("NewFormat", "Format")
+    names = "BufferCount", "Width", "Height", format, "SwapChainFlags"
+    chain.resize_buffers(*(call.integer(each) for each in names))
+
+
+@method(_CHAINS, "ResizeTarget")
+def resize_target(program: Program, call: Arguments) -> None:
+    """Nothing for the driver: the window has another size."""
+    mode: Any = record(call.value(call.placed(1)), ModeDesc)
+    call.thing("this", SwapChain).resize_target(mode)
+
+
+@method(_CHAINS, "SetFullscreenState")
+def set_fullscreen_state(program: Program, call: Arguments) -> None:
+    """Nothing for a window; a loss for full-screen mode."""
+    if call.integer("Fullscreen"):
+        raise Inexpressible(_FULL_SCREEN)
 
 
 @method(_CHAINS, "Release")
 def release(program: Program, call: Arguments) -> None:
     """Releases the buffers with the last reference."""
-    if call.result == 0:
-        chain = call.thing("this", SwapChain)
-        call.objects.forget_all(chain)
-        chain.release()
+    lifetimes.release(program, call)
 
 
 @method(_CHAINS, "QueryInterface")
 def query_interface(program: Program, call: Arguments) -> None:
     """Nothing for the driver: the new address means the same object."""
-    if call.has("ppvObj"):
-        call.bind("ppvObj", call.thing("this", SwapChain))
+    lifetimes.query_interface(program, call)
+
+
+@method(_CHAINS, "GetDevice")
+def get_device(program: Program, call: Arguments) -> None:
+    """Nothing for the driver: the address means the device."""
+    call.bind(call.placed(2), call.thing("this", SwapChain).get_device())
 
 
 inert(
     _CHAINS,
     "GetDesc GetDesc1 GetFullscreenState GetContainingOutput GetFrameStatistics "
-    "GetLastPresentCount ResizeTarget GetFullscreenDesc GetHwnd GetCoreWindow GetParent AddRef "
-    "SetBackgroundColor GetBackgroundColor SetRotation GetRotation GetRestrictToOutput "
-    "IsTemporaryMonoSupported SetPrivateData GetPrivateData SetPrivateDataInterface "
-    "SetMaximumFrameLatency GetMaximumFrameLatency GetFrameLatencyWaitableObject "
-    "SetSourceSize GetSourceSize GetCurrentBackBufferIndex CheckColorSpaceSupport",
+    "GetLastPresentCount GetFullscreenDesc GetHwnd GetCoreWindow GetParent AddRef "
+    "GetBackgroundColor GetRotation GetRestrictToOutput IsTemporaryMonoSupported GetPrivateData "
+    "SetPrivateData SetPrivateDataInterface SetMaximumFrameLatency GetMaximumFrameLatency "
+    "GetFrameLatencyWaitableObject GetSourceSize GetMatrixTransform GetCurrentBackBufferIndex "
+    "CheckColorSpaceSupport",
+    NO_EFFECT,
+)
+inert(
+    _CHAINS,
+    "SetBackgroundColor SetRotation SetSourceSize SetMatrixTransform SetColorSpace1 "
+    "SetHDRMetaData",
+    "Changes how the window shows the back buffer, not the back buffer.",
+)
+inert(
+    "IDXGISwapChainMedia",
+    "QueryInterface AddRef Release GetFrameStatisticsMedia SetPresentDuration "
+    "CheckPresentDurationSupport",
     NO_EFFECT,
 )
