@@ -76,12 +76,14 @@ def _compound(found: Any, number: Number) -> Value:
     return values if type(found) in (tuple, list) else Structure(type(found).__name__, values)
 
 
-def result_of(entry: str, found: Any, number: Number) -> Value:
-    """A result as a value in a capture; the result of a map for reading has the mapped bytes."""
+def result_of(entry: str, found: Any, number: Number, *, contents: bool = True) -> Value:
+    """A result as a value in a capture; the result of a map for reading has the mapped bytes if
+    ``contents`` are wanted.
+    """
     if ends(entry):
         return None
     if isinstance(found, MappedSubresource):
-        data = bytes(found.pData) if found.pData.readonly else None
+        data = bytes(found.pData) if contents and found.pData.readonly else None
         return Structure("MappedSubresource", (data, found.RowPitch, found.DepthPitch))
     return value_of(found, number)
 

@@ -26,15 +26,19 @@ class Recorder:
     """A proxy of an adapter that passes a record of each of its calls to ``record``.
 
     The first record is an annotation with the name of the adapter's timing model.  ``call`` may be
-    set to the number of the program's API call that the next calls carry out.  Mutable: it counts
-    devices and blocks of memory.
+    set to the number of the program's API call that the next calls carry out.  Without
+    ``contents``, for a GPU that skips drawing, maps for reading are recorded without the mapped
+    bytes.  Mutable: it counts devices and blocks of memory.
     """
 
-    def __init__(self, adapter: Adapter, record: Callable[[Record], None]) -> None:
+    def __init__(
+        self, adapter: Adapter, record: Callable[[Record], None], *, contents: bool = True
+    ) -> None:
         self._adapter = adapter
         self._record = record
         self._devices = 0
         self.call: int | None = None
+        self.contents = contents
         self.memories = Memories()
         self.put(Annotation(TIMING, adapter.gpu.timing.name))
 
@@ -132,7 +136,8 @@ class RecordedDevice:
         found, result = None, None
         try:
             found = function(*arguments)
-            result = entries.result_of(name, found, self._memories.number)
+            contents = self._recorder.contents
+            result = entries.result_of(name, found, self._memories.number, contents=contents)
             result = entries.filled(result, given, arguments)
         except Dp2Error as error:
             result = Structure(entries.RAISED, (type(error).__name__,))

@@ -228,7 +228,7 @@ class Program:
 
             adapter = Adapter(Gpu())
             adapter.gpu.skipped = DRAWING
-            self._recorder = Recorder(adapter, self._record_entry)
+            self._recorder = Recorder(adapter, self._record_entry, contents=False)
             self._recorder.call = self._last
         return self._recorder
 
