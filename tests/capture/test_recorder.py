@@ -26,11 +26,11 @@ EVENT = CreateQuery(Query.EVENT)
 class Recording:
     """A recorder, a device of its and what was recorded; every record must come back as bytes."""
 
-    def __init__(self, adapter: Adapter | None = None) -> None:
+    def __init__(self, adapter: Adapter | None = None, *, contents: bool = True) -> None:
         self.adapter = adapter or Adapter()
         self.records: list[EntryCalled] = []
         self.codes: list[int] = []
-        self.recorder = Recorder(self.adapter, self.put)
+        self.recorder = Recorder(self.adapter, self.put, contents=contents)
         self.device: RecordedDevice = self.recorder.create_device(
             110, lambda layer, code: self.codes.append(code)
         )
@@ -136,6 +136,15 @@ def test_what_is_mapped_is_told_when_it_is_read_or_given_back() -> None:
     assert read.result == Structure("MappedSubresource", (b"abcd", 4, 4))
     recording.call("StagingResourceUnmap", memory, 0)
     assert "Host.Write" not in [record.entry for record in recording.records[-2:]]
+
+
+def test_without_contents_a_map_for_reading_is_recorded_without_bytes() -> None:
+    recording = Recording(contents=False)
+    desc = CreateResource((MipInfo(4),), None, ResourceType.BUFFER, Usage.STAGING)
+    memory = bytearray(recording.device.functions["CalcPrivateResourceSize"](desc))
+    recording.call("CreateResource", desc, memory, 0)
+    read = recording.call("StagingResourceMap", memory, 0, Map.READ, 0)
+    assert read.result == Structure("MappedSubresource", (None, 4, 4))
 
 
 def test_what_befalls_the_adapter_is_recorded() -> None:

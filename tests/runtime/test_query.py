@@ -16,6 +16,7 @@ from dp2emu.dp2.queries import KINDS
 from dp2emu.errors import UsageError
 from dp2emu.gpu.device.timing import fixed
 from dp2emu.runtime import Device9, Query, QueryData, QueryState, Refused, Session
+from dp2emu.runtime.query import MOST_DATA
 
 from .rigs import MORE, ScriptedRig, answer, block
 
@@ -164,6 +165,13 @@ def test_flags_zero_change_nothing() -> None:
     query = done(3)
     query.issue(0)
     assert query.get_data().value == 3
+
+
+def test_a_size_beyond_that_of_any_query_allocates_nothing() -> None:
+    query = done(3)
+    assert len(query.get_data(MOST_DATA).data or b"") == MOST_DATA
+    with pytest.raises(UsageError, match="65537 bytes, expected 0 to 65536"):
+        query.get_data(MOST_DATA + 1)
 
 
 def test_unknown_flags_and_negative_sizes_are_refused() -> None:

@@ -72,6 +72,11 @@ def test_a_missing_file_may_be_anything() -> None:
     assert measured(program).evaluated(program, {}) == measured(program).most
 
 
+def test_some_hundred_iterations_are_counted() -> None:
+    program = looping(lambda b, number: number >= 255)
+    assert is_of(measured(program).evaluated(program, {}), 255)
+
+
 def test_a_loop_that_ends_by_an_input_is_assumed_to_run_on() -> None:
     program = looping(lambda b, number: b.input("v0.y") < 0.5)
     work = measured(program)

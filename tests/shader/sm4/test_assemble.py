@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from dp2emu.errors import ShaderError
@@ -54,6 +55,7 @@ CANONICAL = [
     "resinfo r0.xy, l(0), t0.xyzw",
     "resinfo_uint r0.xy, l(0), t0.xyzw",
     "resinfo_rcpfloat r0.xy, l(0), t0.xyzw",
+    "sampleinfo r0.x, rasterizer",
     "sampleinfo_uint r0.x, rasterizer",
     "samplepos r0.xy, t0.xyxx, l(1)",
     "mul [precise(xz)] r0.xyz, r0.xyzw, r1.xyzw",
@@ -220,3 +222,23 @@ def test_bad_text_is_refused_by_line(text: str, what: str) -> None:
 def test_monstrous_line_is_refused_all_the_same(line: str) -> None:
     with pytest.raises(ShaderError):
         assemble(f"vs_4_0\n{line}")
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ("sampleinfo r0.x, rasterizer", 0),
+        ("sampleinfo_uint r0.x, rasterizer", 1),
+        ("resinfo r0.x, l(0), t0", 0),
+        ("resinfo_rcpfloat r0.x, l(0), t0", 1),
+        ("resinfo_uint r0.x, l(0), t0", 2),
+    ],
+)
+def test_sampleinfo_and_resinfo_number_their_result_types_differently(
+    line: str, number: int
+) -> None:
+    head = "ps_4_1\ndcl_resource_texture2d (float,float,float,float) t0\ndcl_temps 1"
+    words = np.frombuffer(assemble(f"{head}\n{line}\nret"), "<u4")
+    opcode = 111 if "sample" in line else 61
+    (token,) = (word for word in words.tolist() if word & 0x7FF == opcode and word >> 24 < 16)
+    assert token >> 11 & 3 == number
