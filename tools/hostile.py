@@ -102,7 +102,9 @@ PARTS = {
         (
             "text/build",
             "text/codec",
+            "text/entries",
             "text/forms",
+            "text/handles",
             "text/memory",
             "text/shape",
             "text/syntax",
@@ -111,6 +113,7 @@ PARTS = {
         ),
         (
             "tests/text/test_values.py",
+            "tests/text/test_entries.py",
             "tests/text/test_syntax.py",
             "tests/text/test_textfile.py",
             "tests/text/test_shape.py",

@@ -92,22 +92,27 @@ class ValueText:
         """
         blobs = len(self._blobs)
         line = f"{part}: {self.show(value, hint)}"
-        if len(line) <= _WIDTH:
-            yield line
-            return
-        named = named_members(value) if isinstance(value, Structure) else {}
-        listed = isinstance(value, tuple) and any(isinstance(each, Structure) for each in value)
-        if not (named or listed):
+        pieces = self._pieces(value, hint) if len(line) > _WIDTH else []
+        if not pieces:
             yield line
             return
         del self._blobs[blobs:]
         if isinstance(value, Structure):
             yield f"{part}: {value.name}"
-            for (name, declared), each in zip(named.items(), value.members, strict=False):
-                yield from self.lines(f"{part}.{name}", each, declared.type)
-        elif isinstance(value, tuple):
-            for number, each in enumerate(value):
-                yield from self.lines(f"{part}.{number}", each, element_type(hint))
+        for name, each, kind in pieces:
+            yield from self.lines(f"{part}.{name}", each, kind)
+
+    def _pieces(self, value: Known, hint: Any) -> list[tuple[str, Known, Any]]:
+        """(name, value, declared type) of the members of a structure that have names, or of the
+        elements of a list of structures; empty for a value that is not split.
+        """
+        if isinstance(value, Structure):
+            pairs = zip(named_members(value).items(), value.members, strict=False)
+            return [(name, each, declared.type) for (name, declared), each in pairs]
+        if isinstance(value, tuple) and any(isinstance(each, Structure) for each in value):
+            element = element_type(hint)
+            return [(str(number), each, element) for number, each in enumerate(value)]
+        return []
 
     def list_lines(self, part: str, values: tuple[Known, ...]) -> Iterator[str]:
         """The line of a list as ``part: value value ...``, or if that is too long, the lines of

@@ -79,6 +79,7 @@ def test_arguments_members_and_numbers_have_their_names() -> None:
         (called("DXGI.SetResourcePriority", Memory(2, 16), 3), "priority: 3"),
         (called("Host.Write", Memory(2, 16), 0, b"\1\2"), 'data: {hex="0102"}'),
         (called("QueryGetData", codes=(0x8007000E, 7)), "codes: E_OUTOFMEMORY 7"),
+        (called("QueryGetData", written=((0, b"\1"),)), 'written: [0 {hex="01"}]'),
         (called("Map", result=Structure("MappedSubresource", (None, 256, 0))),
          "result: {MappedSubresource={pData=null RowPitch=256 DepthPitch=0}}"),
         (called("Fly", 1, 2.5), "arguments: 1 2.5"),
