@@ -35,7 +35,7 @@ def packer_of(dtype: np.dtype[Any] | None) -> Struct:
     return layout
 
 
-def record_packer(dtype: np.dtype[Any] | None) -> Callable[[Any], bytes]:
+def record_packer(dtype: np.dtype[Any]) -> Callable[[Any], bytes]:
     """A function that packs a record of Python numbers, in tuples that are nested as the dtype is.
 
     It is faster than NumPy for a single record, and raises ``struct.error`` or OverflowError where

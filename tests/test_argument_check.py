@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from dp2emu.argument_check import Parameters, checked, checked_on_failure, hints_of
+from dp2emu.argument_check import Parameters, checked, checked_on_failure, hints_of, trusted
 from dp2emu.errors import ArgumentError, Dp2Error, UsageError
 
 
@@ -195,3 +195,27 @@ def test_checks_import_nothing_large() -> None:
     code = "import sys, dp2emu.argument_check; print('numpy' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"
+
+
+def test_a_trusted_method_is_the_method_without_its_check() -> None:
+    @checked
+    class Sum:
+        total = 0
+
+        def add(self, number: int) -> None:
+            self.total += number
+
+    found = Sum()
+    trusted(found.add)(2)
+    trusted(found.add)(0.5)  # type: ignore[arg-type]
+    assert found.total == 2.5
+    with pytest.raises(ArgumentError):
+        found.add(0.5)  # type: ignore[arg-type]
+
+
+def test_an_instance_of_any_class_of_a_union_fits_it() -> None:
+    union = Point | Box | None
+    assert all(fits(union, value) for value in (Point(1), Box(Point(1)), None))
+    assert not fits(union, 1) and not fits(union, Color.RED)
+    assert fits(Color | Box, 7), "numbers of Direct3D are open"
+    assert not fits(union, Box("low"), contents=True)  # type: ignore[arg-type]

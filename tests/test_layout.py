@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import struct
+from typing import Any
+
 import construct
 import numpy as np
 import pytest
 
-from dp2emu.layout import dtype_of, packer_of, reader_of
+from dp2emu.layout import dtype_of, packer_of, reader_of, record_packer
 
 
 def test_every_scalar_maps_to_a_little_endian_dtype_of_its_size() -> None:
@@ -46,6 +49,29 @@ def test_a_reader_reads_what_the_dtype_says() -> None:
 def test_a_reader_refuses_padded_records() -> None:
     with pytest.raises(TypeError):
         reader_of(np.dtype([("w", "<u2"), ("d", "<u4")], align=True))
+
+
+FLAT = np.dtype([("b", "u1"), ("w", "<u2"), ("f", "<f4")])
+MATRIX = np.dtype([("state", "<u4"), ("matrix", "<f4", (2, 2)), ("end", FLAT)])
+
+
+@pytest.mark.parametrize(("dtype", "record"), [
+    (np.dtype("<u2"), 7),
+    (FLAT, (1, 2, 0.1)),
+    (MATRIX, (9, ((1.5, -2.0), (float("inf"), 1 / 3)), (True, 0xFFFF, 3))),
+])  # fmt: skip
+def test_a_record_is_packed_as_numpy_packs_it(dtype: np.dtype[Any], record: Any) -> None:
+    assert record_packer(dtype)(record) == np.array(record, dtype).tobytes()
+
+
+@pytest.mark.parametrize(("dtype", "record"), [
+    (np.dtype("<u2"), 1 << 16), (np.dtype("<u2"), 1.0), (FLAT, (1, 2)), (FLAT, [1, 2, 0.1]),
+    (FLAT, (1, -2, 0.1)), (MATRIX, (9, (1.5, -2.0, 1.0, 0.5), (1, 2, 3.0))),
+    (MATRIX, (9, 1.0, (1, 2, 3.0))), (FLAT, (1, 2, 1e39)),
+])  # fmt: skip
+def test_a_packer_refuses_what_numpy_would_convert(dtype: np.dtype[Any], record: Any) -> None:
+    with pytest.raises((struct.error, OverflowError)):
+        record_packer(dtype)(record)
 
 
 def test_bytes_are_bytes() -> None:

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable, Iterator
 from enum import IntEnum
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any, cast
 
 import msgspec
@@ -145,6 +146,9 @@ _CALL = Head(
     Struct("abi" / DWORD, "present" / DWORD, "command_bytes" / DWORD, "vertex_bytes" / DWORD)
 )
 _DATA = {abi: Head(BY_ABI["D3DHAL_DRAWPRIMITIVES2DATA"](abi)) for abi in (32, 64)}
+_inputs = attrgetter(*_DATA[32].names[:-1])
+"""A function that returns the fields of a call but the last, dwErrorOffset, which is the driver's;
+records of both widths have the same fields."""
 _ANSWER = Head(
     Struct("ddrval" / DWORD, "dwErrorOffset" / DWORD, "dwFlags" / DWORD, "response_bytes" / DWORD)
 )
@@ -340,7 +344,7 @@ def _pack_call(record: records.Called) -> bytes:
     present = HAS_COMMANDS * (call.commands is not None)
     present |= HAS_VERTICES * (call.vertices is not None)
     head = _CALL.pack(record.abi, present, len(commands), len(vertices))
-    fields = data.pack(*[getattr(call, name, 0) for name in data.names])
+    fields = data.pack(*_inputs(call), 0)
     return b"".join((head, fields, commands, vertices))
 
 

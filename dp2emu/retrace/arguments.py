@@ -103,7 +103,9 @@ def flattened(value: object) -> list[Value]:
 
 def _gather(found: tuple[Value, ...], leaves: list[Value]) -> None:
     for each in found:
-        if isinstance(each, tuple):
+        if type(each) is float:
+            leaves.append(each)
+        elif isinstance(each, tuple):
             _gather(each, leaves)
         elif isinstance(each, Struct):
             _gather(each.members, leaves)
@@ -212,7 +214,10 @@ class Arguments:
         """The first of ``names`` that is an argument's name in the traced function, else the last
         one: header versions name some arguments differently.
         """
-        return next(filter(self.declares, names), names[-1])
+        for name in names:
+            if name in self._places:
+                return name
+        return names[-1]
 
     def starting(self, start: str) -> str:
         """The name of the function's first argument that begins with ``start``, else ``start``.

@@ -62,3 +62,11 @@ def test_an_unknown_name_is_an_error() -> None:
         inflate("rar", b"", 0)
     with pytest.raises(UsageError, match="'lz4'"):
         deflater("lz4")
+
+
+def test_a_chunk_has_the_same_bytes_whatever_was_compressed_before() -> None:
+    chunks = [bytes(range(256)) * 300, b"", b"abc" * 1000, bytes(70_000)]
+    compress = deflater("zstd")
+    again = [compress(chunk) for chunk in (*chunks, *reversed(chunks))]
+    alone = [deflater("zstd")(chunk) for chunk in chunks]
+    assert again == [*alone, *reversed(alone)]

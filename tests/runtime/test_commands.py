@@ -52,6 +52,21 @@ def test_render_states_set_one_by_one_share_a_token() -> None:
     assert sent.buffer.take().hex(" ") == expected
 
 
+@pytest.mark.parametrize(("op", "item"), [
+    (Op.RENDERSTATE, (np.uint8(7), 1.75)),
+    (Op.ZRANGE, (-1e39, np.float64(0.1))),
+    (Op.SETTRANSFORM, (2, tuple(np.arange(16.0)))),
+    (Op.SETTRANSFORM, (2, tuple(1e38 * n for n in range(16)))),
+    (Op.BLT, (5, (0, 0, 4, 4), 0, 6, (1, 2.5, 3, 4), 0, True)),
+])  # fmt: skip
+def test_values_are_converted_as_numpy_converts_them(op: Op, item: Any) -> None:
+    sent = Sent(128)
+    sent.buffer.emit(op, [item])
+    with np.errstate(over="ignore"):
+        expected = np.array([item], TABLE[op].item_dtype).tobytes()
+    assert sent.buffer.take()[4:] == expected
+
+
 def test_another_token_between_render_states_keeps_them_apart() -> None:
     sent = Sent(64)
     sent.buffer.emit(Op.RENDERSTATE, [(7, 1)])

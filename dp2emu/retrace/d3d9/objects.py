@@ -3,7 +3,7 @@ traced calls."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -103,10 +103,10 @@ def picture(
 
 def enumerator(enum: type[E], value: int) -> E:
     """The member of ``enum`` with a value.  Raises Inexpressible for an unknown value."""
-    try:
-        return enum(value)
-    except ValueError:
-        raise Inexpressible(f"{enum.__name__} {value:#x}") from None
+    member = enum._value2member_map_.get(value)
+    if member is None:
+        raise Inexpressible(f"{enum.__name__} {value:#x}")
+    return cast(E, member)
 
 
 def format_of(call: Arguments, name: str = "Format") -> Format:
