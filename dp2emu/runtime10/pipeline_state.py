@@ -83,7 +83,7 @@ def driver_call(entry: str, arguments: Row) -> Row:
 
 
 def check_span(start: int, count: int, slots: int) -> None:
-    """Raise Refused (E_INVALIDARG) unless ``count`` slots from ``start`` on are among ``slots``."""
+    """Raise Refused (E_INVALIDARG) unless ``slots`` has ``count`` slots from ``start`` on."""
     if not 0 <= start <= start + count <= slots:
         raise Refused(Result.E_INVALIDARG, f"{count} slots from {start} on, of {slots}")
 
