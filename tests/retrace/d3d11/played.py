@@ -19,8 +19,8 @@ _NAMES = """
     device context deferred buffer constants dynamic staged texture copied volume line multiple
     single flat srv rtv dsv uav typed floats layout vs gs ps hs ds cs so query predicate timestamp
     rasterizer blend depth sampler list arguments linkage block new other counted read
-""".split()
-ADDRESS = {name: 0x1000 * place for place, name in enumerate(_NAMES, 1)}
+"""
+ADDRESS = {name: 0x1000 * place for place, name in enumerate(_NAMES.split(), 1)}
 _NAME = {address: name for name, address in ADDRESS.items()}
 
 
