@@ -54,7 +54,10 @@ ROWS: list[Row] = [
     _row(DEVICES, "CreateBuffer", "CreateResource", pDesc=buffer_desc(64, BindFlags=1), **_NONE),
     _row(DEVICES, "CreateTexture1D", "CreateResource", pDesc=texture_desc((8,)), **_NONE),
     _row(DEVICES, "CreateTexture2D", "CreateResource", pDesc=texture_desc(), **_NONE),
-    _row(DEVICE, "CreateTexture2D1", "CreateResource", pDesc1=texture_desc(TextureLayout=0), **_NONE),
+    _row(
+        DEVICE, "CreateTexture2D1", "CreateResource",
+        pDesc1=texture_desc(TextureLayout=0), **_NONE,
+    ),
     _row(DEVICES, "CreateTexture3D", "CreateResource", pDesc=texture_desc((4, 4, 2)), **_NONE),
     _row(
         DEVICE, "CreateTexture3D1", "CreateResource",
@@ -90,7 +93,7 @@ ROWS: list[Row] = [
     _shader("Geometry", "gs_zero"), _shader("Pixel", "ps_const"), _shader("Compute", "cs5_fill"),
     _row(
         DEVICES, "CreateGeometryShaderWithStreamOutput", "CreateGeometryShaderWithStreamOutput",
-        pShaderBytecode=container("gs_so_pass"), pSODeclaration=(_DECLARATION,), NumEntries=1,
+        pShaderBytecode=container("gs_so_points"), pSODeclaration=(_DECLARATION,), NumEntries=1,
         OutputStreamStride=16,
     ),
     _row(DEVICES, "CreateInputLayout", "CreateElementLayout", **_LAYOUT),

@@ -70,6 +70,7 @@ class Played:
         self.records: list[Record] = []
         self.program = Program(Driver(), self.records.append)
         self._number = 0
+        self._told = 0
         context = {} if version == 10 else {"ppImmediateContext": to("context")}
         self.play(f"D3D{version}CreateDevice", ppDevice=to("device"), **context)
         if version == 10:
@@ -81,8 +82,10 @@ class Played:
         return self.program.objects.get(ADDRESS[name])
 
     def losses(self) -> list[str]:
-        """What was lost."""
-        return [f"{loss.name}: {loss.reason}" for loss in self.program.losses]
+        """What was lost since the last call of this method."""
+        told = [f"{loss.name}: {loss.reason}" for loss in self.program.losses]
+        new, self._told = told[self._told :], len(told)
+        return new
 
     def play(self, name: str, *, result: Any = 0, **arguments: Any) -> list[str]:
         """Play a call; returns its records as text, without those that ask for sizes."""

@@ -13,7 +13,7 @@ from dp2emu.runtime10.device import Device
 from tests.retrace.calls import struct
 from tests.retrace.d3d11.context_rows import Row
 from tests.retrace.d3d11.creation_rows import ROWS
-from tests.retrace.d3d11.played import Played, at, buffer_desc, desc, to
+from tests.retrace.d3d11.played import Played, buffer_desc, desc, texture_desc, to
 
 CASES = {f"{interface}::{row.name}": row for row in ROWS for interface in row.interfaces.split()}
 VERSIONS = {
@@ -128,9 +128,8 @@ def test_equal_states_are_one_object_with_one_address() -> None:
 
 def test_a_refused_creation_is_a_loss() -> None:
     program = Played(11)
-    given = {"pDesc": buffer_desc(64, BindFlags=0xFFFF0000), "pInitialData": None}
-    assert program.create("Buffer", "new", **given) == []
+    given = {"pDesc": texture_desc((0, 4)), "pInitialData": None}
+    assert program.create("Texture2D", "new", **given) == []
     (loss,) = program.losses()
-    assert loss.startswith("ID3D11Device::CreateBuffer: ")
-    program.of("context", "ID3D11DeviceContext::Draw", VertexCount=3, StartVertexLocation=0)
-    assert at("new") not in dict(program.program.objects)
+    assert loss.startswith("ID3D11Device::CreateTexture2D: ")
+    assert program.thing("new") is None
