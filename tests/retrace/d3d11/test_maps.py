@@ -108,8 +108,10 @@ def test_bytes_in_memory_that_was_unmapped_are_dropped() -> None:
 
 def test_an_unmap_without_a_map_is_noted() -> None:
     program = Played(11)
-    (noted,) = unmap_new(program, "dynamic")
-    assert noted.startswith("dropped: call ") and "ID3D11DeviceContext::Unmap: " in noted
+    unmap = "ID3D11DeviceContext::Unmap"
+    (noted,) = program.of("deferred", unmap, pResource=at("dynamic"), Subresource=0)
+    number = program.program.recorder.call
+    assert noted == f"dropped: call {number} {unmap}: Unmap of a resource that is not mapped"
 
 
 def test_a_map_type_that_does_not_exist_is_a_loss() -> None:
