@@ -5,7 +5,7 @@ from __future__ import annotations
 from dp2emu.retrace.arguments import Arguments, flattened, integer
 from dp2emu.retrace.d3d11 import lifetimes
 from dp2emu.retrace.d3d11.maps import begin_map, end_map
-from dp2emu.retrace.d3d11.objects import RESOURCES, owner_of, record
+from dp2emu.retrace.d3d11.objects import RESOURCES, owner_of, record, this_of
 from dp2emu.retrace.program import NO_EFFECT, Program, inert, lost, method
 from dp2emu.runtime10.device import Device
 from dp2emu.runtime10.dxgi import DxgiResource, SurfaceDesc, SwapChain, dxgi_device
@@ -67,13 +67,15 @@ def query_interface(program: Program, call: Arguments) -> None:
 @method(f"{_DEVICES} {_PARTS} {_GENERAL}", "Release")
 def release(program: Program, call: Arguments) -> None:
     """Destroys the device, texture or swap chain with the last reference."""
-    lifetimes.release(program, call)
+    # Factories, adapters and outputs are not known.
+    if call.objects.get(call.address("this")) is not None:
+        lifetimes.release(program, call)
 
 
 @method(f"{_PARTS} IDXGIDeviceSubObject", "GetDevice")
 def get_device(program: Program, call: Arguments) -> None:
     """Nothing for the driver: the address means the device."""
-    thing = call.thing("this", object)
+    thing = this_of(call)
     device = owner_of(thing) if isinstance(thing, DeviceChild) else _of_chain(call)
     call.bind(call.placed(2), device)
 

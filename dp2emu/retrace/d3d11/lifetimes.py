@@ -19,6 +19,7 @@ from dp2emu.retrace.d3d11.objects import (
     device_of,
     let_go,
     number_of,
+    this_of,
 )
 from dp2emu.retrace.program import NO_EFFECT, Program, inert, method
 from dp2emu.runtime10.class_linkage import ClassInstance
@@ -36,7 +37,7 @@ def query_interface(program: Program, call: Arguments) -> None:
     """Nothing for the driver: the new address means the same object."""
     place = call.call.function.arguments[-1]
     if call.has(place):
-        call.bind(place, call.thing("this", object))
+        call.bind(place, this_of(call))
 
 
 @method(_ALL, "Release")
@@ -44,7 +45,7 @@ def release(program: Program, call: Arguments) -> None:
     """Destroys the object with the last reference, once it is not bound."""
     if call.result or _reused(call):
         return
-    thing = call.thing("this", object)
+    thing = this_of(call)
     call.objects.forget_all(thing)
     if isinstance(thing, Device):
         _close(program, thing)

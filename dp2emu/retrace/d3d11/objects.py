@@ -72,9 +72,17 @@ class _Null(Dp2Error):
 # Objects of a call
 
 
+def this_of(call: Arguments) -> Any:
+    """The object whose method the call is, of any type."""
+    found = call.objects.get(call.address("this"))
+    if found is None:
+        raise Inexpressible(f"{call.address('this'):#x} is nothing known")
+    return found
+
+
 def context_of(call: Arguments) -> Context:
     """The context whose method the call is; a device of Direct3D 10 is its own context."""
-    found = call.thing("this", object)
+    found = this_of(call)
     if isinstance(found, Device):
         return found.context
     if isinstance(found, Context):

@@ -123,7 +123,8 @@ def execute_command_list(context: Context, call: Arguments) -> None:
     call.thing("this", ListContext).execute_command_list(commands, restored)
 
 
-context_row(
-    CONTEXTS, "Flush Flush1", "Sends what is recorded to the GPU.", lambda context: context.flush()
-)
+for _interfaces, _name in ((CONTEXTS, "Flush"), (CONTEXT, "Flush1")):
+    context_row(
+        _interfaces, _name, "Sends what is recorded to the GPU.", lambda context: context.flush()
+    )
 inert(CONTEXT, "SetHardwareProtectionState GetHardwareProtectionState", "Nothing is protected.")
