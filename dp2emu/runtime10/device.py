@@ -267,6 +267,8 @@ class Device:
 
     def _view(self, kind: type[_View], resource: Resource, desc: ViewDesc | None) -> _View:
         check_viewed(kind.noun, resource.ddi)
+        if resource.read_only and kind is not ShaderResourceView:
+            raise Refused(Result.E_INVALIDARG, f"{kind.noun} of a back buffer behind the first")
         made = self.driver.create_view(kind.noun, resource.driver, desc)
         return self._kept(kind(resource, made.memory, desc))
 

@@ -95,7 +95,10 @@ class DeviceChild:
 
 @checked
 class Resource(DeviceChild):
-    """ID3D11Resource: a buffer or texture; ``desc`` is its description."""
+    """ID3D11Resource: a buffer or texture; ``desc`` is its description.
+
+    One that is ``read_only`` has no views for output: a back buffer behind the first.
+    """
 
     noun = "Resource"
 
@@ -105,6 +108,7 @@ class Resource(DeviceChild):
         self.desc = desc
         self.min_lod = 0.0
         self.eviction_priority = PRIORITY_NORMAL
+        self.read_only = False
 
     def set_eviction_priority(self, priority: int) -> None:
         """SetEvictionPriority, a DXGI_RESOURCE_PRIORITY."""

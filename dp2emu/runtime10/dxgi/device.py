@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from dp2emu.argument_check import checked
-from dp2emu.ddi10.resources.residency import Status
 from dp2emu.errors import Unsupported
 from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.runtime10.descriptions import Texture2DDesc
@@ -18,6 +17,7 @@ from dp2emu.runtime10.dxgi.descriptions import SurfaceDesc
 from dp2emu.runtime10.dxgi.factory import DxgiAdapter, create_dxgi_factory
 from dp2emu.runtime10.dxgi.objects import DxgiObject
 from dp2emu.runtime10.dxgi.surface import Surface, bind_flags_of
+from dp2emu.runtime10.enums import Residency
 from dp2emu.runtime10.objects import Resource
 
 FRAME_LATENCY = 3
@@ -60,12 +60,9 @@ class DxgiDevice(DxgiObject):
         )  # fmt: skip
         return [Surface(self.device.create_texture2d(described)) for _ in range(count)]
 
-    def query_resource_residency(self, resources: Sequence[Resource]) -> list[Status]:
-        """QueryResourceResidency: where each of the resources is."""
-        status = [0] * len(resources)
-        handles = [each.memory for each in resources]
-        self.device.driver.dxgi("QueryResourceResidency", handles, status)
-        return [Status(each) for each in status]
+    def query_resource_residency(self, resources: Sequence[Resource]) -> list[Residency]:
+        """QueryResourceResidency: where each of the resources is.  Raises as the device's."""
+        return self.device.query_resource_residency(resources)
 
     def set_gpu_thread_priority(self, priority: int) -> None:
         """SetGPUThreadPriority.  Raises Refused (E_INVALIDARG) outside of -7 to 7."""

@@ -78,7 +78,8 @@ class DxgiResource:
     def get_usage(self) -> int:
         """GetUsage: DXGI_USAGE flags."""
         bind = self.resource.ddi.BindFlags
-        return sum(int(usage) for flag, usage in _USAGES.items() if bind & flag)
+        read_only = int(BufferUsage.READ_ONLY) if self.resource.read_only else 0
+        return read_only | sum(int(usage) for flag, usage in _USAGES.items() if bind & flag)
 
     def get_shared_handle(self) -> int:
         """GetSharedHandle.  Raises Refused (DXGI_ERROR_INVALID_CALL) for a resource that is not
@@ -92,12 +93,11 @@ class DxgiResource:
         """SetEvictionPriority, such as a DXGI_RESOURCE_PRIORITY: resources with a low one leave
         video memory first.
         """
-        self.device.driver.dxgi("SetResourcePriority", self.resource.memory, priority)
-        self.resource.eviction_priority = priority
+        self.resource.set_eviction_priority(priority)
 
     def get_eviction_priority(self) -> int:
         """GetEvictionPriority."""
-        return self.resource.eviction_priority
+        return self.resource.get_eviction_priority()
 
 
 @checked

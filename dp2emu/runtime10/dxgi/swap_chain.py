@@ -130,7 +130,8 @@ class SwapChain(DxgiObject):
             BindFlags=bind_flags_of(desc.BufferUsage),
         )  # fmt: skip
         buffers = [self.device.create_back_buffer(described) for _ in range(desc.BufferCount)]
-        for each in buffers:
+        for index, each in enumerate(buffers):
+            each.read_only = index > 0
             each.users += 1
             each.release()
         return buffers
@@ -166,7 +167,8 @@ class SwapChain(DxgiObject):
     def get_buffer(self, buffer: int) -> Texture2D:
         """GetBuffer: a back buffer, with a reference more.
 
-        Only buffer 0 can be drawn to; with DXGI_SWAP_EFFECT_DISCARD there is no access to others.
+        Only buffer 0 can be drawn to, others have no views for output; with
+        DXGI_SWAP_EFFECT_DISCARD there is no access to them.
         Raises Refused (DXGI_ERROR_INVALID_CALL) for a buffer that does not exist.
         """
         discards = self.desc.SwapEffect == SwapEffect.DISCARD
