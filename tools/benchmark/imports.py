@@ -103,7 +103,7 @@ def import_large(place: Place) -> str:
     path, out = large_trace(place), place.folder / "large.dp2"
     used = command("import", str(path), "-o", str(out), "--compression", "none")
     out.unlink()
-    return f"{used.mib} MiB, {used.seconds:.0f} s"
+    return f"{used.mib} MiB, {used.seconds:.1f} s"
 
 
 @benchmark("apitrace dump of it, 1 GiB", "none")
@@ -113,7 +113,7 @@ def dump_large(place: Place) -> str:
     if (program := shutil.which(APITRACE)) is None:
         return missing()
     used = run([program, "dump", "--color=never", str(path)])
-    return f"{used.mib} MiB, {used.seconds:.0f} s"
+    return f"{used.mib} MiB, {used.seconds:.1f} s"
 
 
 def missing() -> str:

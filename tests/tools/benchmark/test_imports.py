@@ -49,7 +49,7 @@ def test_a_game_s_trace_is_imported_without_a_loss_and_has_what_games_do(tmp_pat
 )
 def test_a_row_has_its_figure(name: str, place: Place) -> None:
     figure = BENCHMARKS[name].measure(place)
-    assert re.fullmatch(r"\d+ k calls/s|\d+ MiB, \d+ s|no apitrace", figure)
+    assert re.fullmatch(r"\d+ k calls/s|\d+ MiB, \d+\.\d s|no apitrace", figure)
     assert [path.suffix for path in place.folder.iterdir()].count(".trace") == 1
 
 
