@@ -171,6 +171,7 @@ class SwapChain(DxgiObject):
         DXGI_SWAP_EFFECT_DISCARD there is no access to them.
         Raises Refused (DXGI_ERROR_INVALID_CALL) for a buffer that does not exist.
         """
+        self._check_there()
         discards = self.desc.SwapEffect == SwapEffect.DISCARD
         if not 0 <= buffer < (1 if discards else len(self.buffers)):
             raise _refuse(f"buffer {buffer}")
