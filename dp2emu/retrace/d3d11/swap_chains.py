@@ -80,9 +80,16 @@ def create_chain(program: Program, call: Arguments, device: Device) -> None:
         made = factory.create_swap_chain_for_composition(device, record(given, SwapChainDesc1))
     if made.window is not None:
         made.window.width, made.window.height = made.desc[:2]
+    _allow_output(made)
     call.bind("ppSwapChain", made)
     if not _is_windowed(call, given):
         program.losses.add(call.number, call.call.name, _FULL_SCREEN)
+
+
+def _allow_output(chain: SwapChain) -> None:
+    """Allow views for output of all buffers: where they succeeded, the traced runtime did."""
+    for each in chain.buffers:
+        each.read_only = False
 
 
 def _is_windowed(call: Arguments, given: Struct) -> bool:
@@ -163,6 +170,7 @@ def resize_buffers(program: Program, call: Arguments) -> None:
     format = call.spelled("NewFormat", "Format")
     names = "BufferCount", "Width", "Height", format, "SwapChainFlags"
     chain.resize_buffers(*(call.integer(each) for each in names))
+    _allow_output(chain)
 
 
 @method(_CHAINS, "ResizeTarget")

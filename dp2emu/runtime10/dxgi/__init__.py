@@ -26,7 +26,14 @@ from dp2emu.runtime10.dxgi.descriptions import (
     WindowAssociation,
 )
 from dp2emu.runtime10.dxgi.device import DxgiDevice, dxgi_device
-from dp2emu.runtime10.dxgi.factory import DxgiAdapter, Factory, create_dxgi_factory
+from dp2emu.runtime10.dxgi.factory import (
+    DxgiAdapter,
+    Factory,
+    create_device_and_swap_chain,
+    create_dxgi_factory,
+    create_dxgi_factory1,
+    create_dxgi_factory2,
+)
 from dp2emu.runtime10.dxgi.output import Output
 from dp2emu.runtime10.dxgi.surface import DxgiResource, Surface
 from dp2emu.runtime10.dxgi.swap_chain import SwapChain
@@ -60,6 +67,9 @@ __all__ = [
     "SwapEffect",
     "Window",
     "WindowAssociation",
+    "create_device_and_swap_chain",
     "create_dxgi_factory",
+    "create_dxgi_factory1",
+    "create_dxgi_factory2",
     "dxgi_device",
 ]

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from dp2emu.argument_check import checked
-from dp2emu.ddi10.resources.residency import Status
 from dp2emu.errors import Unsupported
 from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.runtime10.descriptions import Texture2DDesc
@@ -18,12 +17,15 @@ from dp2emu.runtime10.dxgi.descriptions import SurfaceDesc
 from dp2emu.runtime10.dxgi.factory import DxgiAdapter, create_dxgi_factory
 from dp2emu.runtime10.dxgi.objects import DxgiObject
 from dp2emu.runtime10.dxgi.surface import Surface, bind_flags_of
+from dp2emu.runtime10.enums import Residency
 from dp2emu.runtime10.objects import Resource
 
 FRAME_LATENCY = 3
 """The number of frames that a device queues by default."""
 MOST_LATENCY = 16
 """The most frames that a device can queue."""
+MOST_SURFACES = 1 << 12
+"""The most surfaces of a call of CreateSurface."""
 MOST_PRIORITY = 7
 """The largest GPU thread priority, and the negative of the smallest."""
 
@@ -51,24 +53,26 @@ class DxgiDevice(DxgiObject):
     get_parent = get_adapter
 
     def create_surface(self, desc: SurfaceDesc, count: int, usage: int) -> list[Surface]:
-        """CreateSurface: ``count`` surfaces of a ``BufferUsage``.  Raises as
-        ``Device.create_texture2d`` does.
+        """CreateSurface: ``count`` surfaces for a ``usage`` (``BufferUsage``).
+
+        Raises Refused (E_OUTOFMEMORY) for more than 4096, and as ``Device.create_texture2d``.
         """
+        if count > MOST_SURFACES:
+            raise Refused(Result.E_OUTOFMEMORY, f"{count} surfaces")
         described = Texture2DDesc(
             desc.Width, desc.Height, 1, 1, desc.Format, desc.SampleDesc,
             BindFlags=bind_flags_of(usage),
         )  # fmt: skip
         return [Surface(self.device.create_texture2d(described)) for _ in range(count)]
 
-    def query_resource_residency(self, resources: Sequence[Resource]) -> list[Status]:
-        """QueryResourceResidency: where each of the resources is."""
-        status = [0] * len(resources)
-        handles = [each.memory for each in resources]
-        self.device.driver.dxgi("QueryResourceResidency", handles, status)
-        return [Status(each) for each in status]
+    def query_resource_residency(self, resources: Sequence[Resource]) -> list[Residency]:
+        """QueryResourceResidency: where each of the resources is.  Raises as the device's."""
+        return self.device.query_resource_residency(resources)
 
     def set_gpu_thread_priority(self, priority: int) -> None:
-        """SetGPUThreadPriority.  Raises Refused (E_INVALIDARG) outside of -7 to 7."""
+        """SetGPUThreadPriority.  Raises Refused (E_INVALIDARG) for a ``priority`` outside of -7 to
+        7.
+        """
         if not -MOST_PRIORITY <= priority <= MOST_PRIORITY:
             raise Refused(Result.E_INVALIDARG, f"priority {priority}")
         self._priority = priority
@@ -78,7 +82,7 @@ class DxgiDevice(DxgiObject):
         return self._priority
 
     def set_maximum_frame_latency(self, latency: int) -> None:
-        """SetMaximumFrameLatency, in frames; 0 is the default, 3.  Raises Refused
+        """SetMaximumFrameLatency; ``latency`` is in frames, 0 is the default, 3.  Raises Refused
         (DXGI_ERROR_INVALID_CALL) for more than 16.
         """
         if not 0 <= latency <= MOST_LATENCY:
@@ -90,14 +94,16 @@ class DxgiDevice(DxgiObject):
         return self._latency
 
     def offer_resources(self, resources: Sequence[Resource], priority: int) -> None:
-        """OfferResources: nothing, since video memory need not be taken from them."""
+        """OfferResources: nothing for any ``priority``, since the memory of ``resources`` need not
+        be taken.
+        """
 
     def reclaim_resources(self, resources: Sequence[Resource]) -> list[bool]:
         """ReclaimResources: whether each of the resources lost its contents; none did."""
         return [False] * len(resources)
 
     def enqueue_set_event(self, event: Any) -> None:
-        """EnqueueSetEvent.  Raises Unsupported."""
+        """EnqueueSetEvent of an ``event``.  Raises Unsupported."""
         raise Unsupported("EnqueueSetEvent")
 
     def trim(self) -> None:

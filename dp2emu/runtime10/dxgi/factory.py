@@ -11,7 +11,7 @@ from typing import Any
 from dp2emu.argument_check import checked
 from dp2emu.ddi10.adapter import Adapter as DdiAdapter
 from dp2emu.errors import Unsupported
-from dp2emu.runtime10.codes import Refused, Result
+from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.device import Device
 from dp2emu.runtime10.driver_device import Adapter, Functions
 from dp2emu.runtime10.dxgi.descriptions import (
@@ -37,6 +37,8 @@ _CHECKED = ("IDXGIDevice", "ID3D10Device", "ID3D10Device1")
 """The interfaces that CheckInterfaceSupport knows; those of Direct3D 11 are not among them."""
 _TEARING = 0
 """DXGI_FEATURE_PRESENT_ALLOW_TEARING."""
+_DEBUG = 1
+"""DXGI_CREATE_FACTORY_DEBUG."""
 _MAX_FLAGS = int(sum(WindowAssociation))
 
 
@@ -81,7 +83,7 @@ class DxgiAdapter(DxgiObject):
         return UMD_VERSION
 
     def query_video_memory_info(self, node: int, group: int) -> Any:
-        """QueryVideoMemoryInfo.  Raises Unsupported."""
+        """QueryVideoMemoryInfo of a ``node`` and memory ``group``.  Raises Unsupported."""
         raise Unsupported("QueryVideoMemoryInfo")
 
     # The driver's adapter
@@ -89,11 +91,13 @@ class DxgiAdapter(DxgiObject):
     def create_device(
         self, interface: int, set_error: Callable[[int, int], None], core_layer: int = 0
     ) -> Functions:
-        """CreateDevice of the driver's adapter."""
+        """CreateDevice of the driver's adapter: ``interface`` is the version, ``set_error`` is
+        called with ``core_layer`` and a code.
+        """
         return self.driver.create_device(interface, set_error, core_layer)
 
     def get_caps(self, type: int, data: bytearray) -> int:
-        """GetCaps of the driver's adapter."""
+        """GetCaps of the driver's adapter: ``data`` of a ``type``."""
         return self.driver.get_caps(type, data)
 
     def finish(self) -> None:
@@ -110,6 +114,7 @@ class Factory(DxgiObject):
         self.adapters = [DxgiAdapter(self, each, n) for n, each in enumerate(adapters)]
         self._chains: list[SwapChain] = []
         self._associated: Window | None = None
+        self.creation_flags = 0
 
     def enum_adapters(self, adapter: int) -> DxgiAdapter:
         """EnumAdapters and EnumAdapters1: an adapter, with a reference more.  Raises Refused
@@ -123,7 +128,9 @@ class Factory(DxgiObject):
     enum_adapters1 = enum_adapters
 
     def enum_adapter_by_gpu_preference(self, adapter: int, preference: int) -> DxgiAdapter:
-        """EnumAdapterByGpuPreference: as ``enum_adapters``, whatever is preferred."""
+        """EnumAdapterByGpuPreference: ``adapter`` as in ``enum_adapters``, whatever the
+        ``preference``.
+        """
         return self.enum_adapters(adapter)
 
     def enum_adapter_by_luid(self, luid: Luid) -> DxgiAdapter:
@@ -135,7 +142,7 @@ class Factory(DxgiObject):
         raise Unsupported("EnumWarpAdapter")
 
     def create_software_adapter(self, module: Any) -> DxgiAdapter:
-        """CreateSoftwareAdapter.  Raises Unsupported."""
+        """CreateSoftwareAdapter of a ``module``.  Raises Unsupported."""
         raise Unsupported("CreateSoftwareAdapter")
 
     # Swap chains
@@ -239,11 +246,11 @@ class Factory(DxgiObject):
         return False
 
     def get_creation_flags(self) -> int:
-        """GetCreationFlags: none."""
-        return 0
+        """GetCreationFlags: the flags of CreateDXGIFactory2."""
+        return self.creation_flags
 
     def check_feature_support(self, feature: int) -> int:
-        """CheckFeatureSupport of DXGI_FEATURE_PRESENT_ALLOW_TEARING: 1.
+        """CheckFeatureSupport: 1 for ``feature`` 0, DXGI_FEATURE_PRESENT_ALLOW_TEARING.
 
         Raises Refused (DXGI_ERROR_INVALID_CALL) for others.
         """
@@ -254,7 +261,42 @@ class Factory(DxgiObject):
 
 @checked
 def create_dxgi_factory(*adapters: Adapter) -> Factory:
-    """CreateDXGIFactory, CreateDXGIFactory1 and CreateDXGIFactory2: a factory of drivers'
-    adapters, by default of a new one.
+    """CreateDXGIFactory and CreateDXGIFactory1: a factory of drivers' adapters, by default of a
+    new one.
     """
     return Factory(*(adapters or (DdiAdapter(),)))
+
+
+create_dxgi_factory1 = create_dxgi_factory
+
+
+@checked
+def create_dxgi_factory2(flags: int, *adapters: Adapter) -> Factory:
+    """CreateDXGIFactory2, with DXGI_CREATE_FACTORY_DEBUG or no flags.
+
+    Raises Refused (E_INVALIDARG) for other flags.
+    """
+    if flags & ~_DEBUG:
+        raise Refused(Result.E_INVALIDARG, f"flags {flags:#x}")
+    made = create_dxgi_factory(*adapters)
+    made.creation_flags = flags
+    return made
+
+
+@checked
+def create_device_and_swap_chain(
+    desc: SwapChainDesc,
+    adapter: Adapter | None = None,
+    api: Api = Api.D3D11,
+    feature_level: int | None = None,
+) -> tuple[SwapChain, Device]:
+    """D3D11CreateDeviceAndSwapChain and D3D10CreateDeviceAndSwapChain: a device on an adapter, by
+    default a new one, and a swap chain of the adapter's factory.
+
+    ``feature_level`` is a D3D_FEATURE_LEVEL.  Raises as ``Device`` and
+    ``Factory.create_swap_chain`` do.
+    """
+    if not isinstance(adapter, DxgiAdapter):
+        adapter = create_dxgi_factory(*(() if adapter is None else (adapter,))).adapters[0]
+    device = Device(adapter, api, feature_level)
+    return adapter.get_parent().create_swap_chain(device, desc), device

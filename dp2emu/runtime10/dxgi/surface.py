@@ -78,7 +78,8 @@ class DxgiResource:
     def get_usage(self) -> int:
         """GetUsage: DXGI_USAGE flags."""
         bind = self.resource.ddi.BindFlags
-        return sum(int(usage) for flag, usage in _USAGES.items() if bind & flag)
+        read_only = int(BufferUsage.READ_ONLY) if self.resource.read_only else 0
+        return read_only | sum(int(usage) for flag, usage in _USAGES.items() if bind & flag)
 
     def get_shared_handle(self) -> int:
         """GetSharedHandle.  Raises Refused (DXGI_ERROR_INVALID_CALL) for a resource that is not
@@ -89,15 +90,14 @@ class DxgiResource:
         raise Refused(Result.DXGI_ERROR_INVALID_CALL, "the resource is not shared")
 
     def set_eviction_priority(self, priority: int) -> None:
-        """SetEvictionPriority, such as a DXGI_RESOURCE_PRIORITY: resources with a low one leave
-        video memory first.
+        """SetEvictionPriority: resources with a low ``priority``, such as a
+        DXGI_RESOURCE_PRIORITY, leave video memory first.
         """
-        self.device.driver.dxgi("SetResourcePriority", self.resource.memory, priority)
-        self.resource.eviction_priority = priority
+        self.resource.set_eviction_priority(priority)
 
     def get_eviction_priority(self) -> int:
         """GetEvictionPriority."""
-        return self.resource.eviction_priority
+        return self.resource.get_eviction_priority()
 
 
 @checked
@@ -136,7 +136,7 @@ class Surface(DxgiResource):
         self.device.context.unmap(self.texture, 0)
 
     def get_dc(self, discard: bool) -> Any:
-        """GetDC.  Raises Unsupported: there is no GDI."""
+        """GetDC, with ``discard`` of the contents.  Raises Unsupported: there is no GDI."""
         raise Unsupported("GetDC of a surface: there is no GDI")
 
     def release_dc(self) -> None:

@@ -43,14 +43,20 @@ class Program:
         )
         return self.factory.create_swap_chain(self.device, desc._replace(**members))
 
-    def fill(self, color: Color, index: int = 0) -> None:
-        """Fill a back buffer with a color."""
-        buffer = self.chain.get_buffer(index)
+    def fill(self, color: Color) -> None:
+        """Fill the first back buffer with a color."""
+        buffer = self.chain.get_buffer(0)
         view = self.device.create_render_target_view(buffer)
         channels = [each / 255 for each in color]
         self.device.context.clear_render_target_view(view, channels)
         view.release()
         buffer.release()
+
+    def show(self, *colors: Color) -> None:
+        """Present a frame of each color."""
+        for color in colors:
+            self.fill(color)
+            self.chain.present()
 
     def pixels(self, buffer: Texture2D) -> list[Color]:
         """The pixels of a buffer, row by row."""

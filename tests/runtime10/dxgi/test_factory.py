@@ -11,11 +11,16 @@ from dp2emu.errors import Unsupported
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.device import Device
 from dp2emu.runtime10.dxgi import (
+    ModeDesc,
+    SwapChainDesc,
     SwapChainDesc1,
     SwapChainFullscreenDesc,
     SwapEffect,
     Window,
+    create_device_and_swap_chain,
     create_dxgi_factory,
+    create_dxgi_factory1,
+    create_dxgi_factory2,
     dxgi_device,
 )
 from dp2emu.runtime10.dxgi.descriptions import Luid
@@ -81,6 +86,26 @@ def test_features_of_a_factory() -> None:
     assert factory.get_creation_flags() == 0
     with refused(Result.DXGI_ERROR_INVALID_CALL):
         factory.check_feature_support(1)
+
+
+def test_flags_of_a_factory() -> None:
+    assert create_dxgi_factory2(1).get_creation_flags() == 1
+    assert create_dxgi_factory1(Adapter()).get_creation_flags() == 0
+    with refused(Result.E_INVALIDARG):
+        create_dxgi_factory2(2)
+
+
+@pytest.mark.parametrize("api", Api)
+def test_a_device_is_created_with_a_swap_chain(api: Api) -> None:
+    desc = SwapChainDesc(ModeDesc(Format=RGBA8), OutputWindow=Window(4, 2))
+    driver = Adapter()
+    factory = create_dxgi_factory(driver)
+    for adapter in (None, driver, factory.enum_adapters(0)):
+        chain, device = create_device_and_swap_chain(desc, adapter, api)
+        assert chain.get_device() is device
+        assert chain.get_desc().BufferDesc[:2] == (4, 2)
+        assert chain.get_parent() is dxgi_device(device).get_adapter().get_parent()
+    assert chain.get_parent() is factory
 
 
 def test_a_swap_chain_needs_a_window() -> None:

@@ -10,6 +10,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.dxgi import (
     BufferUsage,
+    DxgiResource,
     FrameStatistics,
     ModeDesc,
     PresentFlag,
@@ -34,6 +35,7 @@ from tests.runtime10.dxgi.showing import (
 
 SEQUENTIAL, FLIP = int(SwapEffect.SEQUENTIAL), int(SwapEffect.FLIP_SEQUENTIAL)
 FLIP_DISCARD = int(SwapEffect.FLIP_DISCARD)
+READ_ONLY = int(BufferUsage.READ_ONLY)
 INVALID_CALL = Result.DXGI_ERROR_INVALID_CALL
 
 
@@ -66,12 +68,30 @@ def test_buffers_have_the_bind_flags_of_the_usage(usage: int, bind: int) -> None
 @pytest.mark.parametrize("effect", [SEQUENTIAL, FLIP, FLIP_DISCARD])
 def test_present_gives_each_buffer_the_contents_of_the_next_one(effect: int) -> None:
     program = flipping(3, SwapEffect=effect)
-    for index, color in enumerate((RED, GREEN, BLUE)):
-        program.fill(color, index)
-    program.chain.present()
-    assert program.colors() == [GREEN, BLUE, RED]
+    program.show(RED, GREEN, BLUE)
+    assert program.colors() == [RED, GREEN, BLUE]
     program.chain.present(1)
-    assert program.colors() == [BLUE, RED, GREEN]
+    assert program.colors() == [GREEN, BLUE, RED]
+    program.fill(WHITE)
+    assert program.colors() == [WHITE, BLUE, RED]
+
+
+@pytest.mark.parametrize("effect", [SEQUENTIAL, FLIP, FLIP_DISCARD])
+def test_buffers_behind_the_first_are_read_only(effect: int) -> None:
+    usage = int(BufferUsage.UNORDERED_ACCESS | BufferUsage.SHADER_INPUT) | TARGET
+    program = flipping(SwapEffect=effect, BufferUsage=usage)
+    first, second = (program.chain.get_buffer(index) for index in range(2))
+    assert [DxgiResource(each).get_usage() & READ_ONLY for each in (first, second)] == [
+        0, READ_ONLY
+    ]  # fmt: skip
+    device = program.device
+    for create in (device.create_render_target_view, device.create_unordered_access_view):
+        create(first)
+        with refused(Result.E_INVALIDARG):
+            create(second)
+    device.create_shader_resource_view(second)
+    with refused(Result.E_INVALIDARG):
+        device.create_render_target_view(program.chain.get_buffer(1))
 
 
 def test_a_discarding_chain_has_access_to_buffer_0_only() -> None:
@@ -125,24 +145,22 @@ def test_present_of_the_flip_model_unbinds_views_that_shaders_read() -> None:
 
 def test_a_test_shows_nothing() -> None:
     program = flipping()
-    program.fill(RED)
-    program.fill(BLUE, 1)
+    program.show(RED, BLUE)
     program.chain.present(0, PresentFlag.TEST)
     assert program.colors() == [RED, BLUE]
-    assert program.chain.get_last_present_count() == 0
+    assert program.chain.get_last_present_count() == 2
 
 
 def test_a_frame_can_be_shown_again_without_an_exchange() -> None:
     program = flipping()
     chain = program.chain
-    program.fill(RED)
-    program.fill(BLUE, 1)
     chain.present(0, PresentFlag.DO_NOT_SEQUENCE)
     assert chain.get_last_present_count() == 0
+    program.show(RED, BLUE)
     chain.present(0, PresentFlag.RESTART)
     chain.present(0, PresentFlag.DO_NOT_SEQUENCE | PresentFlag.DO_NOT_WAIT)
     assert program.colors() == [BLUE, RED]
-    assert chain.get_last_present_count() == 2
+    assert chain.get_last_present_count() == 4
 
 
 @pytest.mark.parametrize("interval", [0, 1, 2, 3, 4])
@@ -255,7 +273,7 @@ def test_resizing_keeps_what_is_0_and_takes_the_size_of_the_window() -> None:
 @pytest.mark.parametrize("kind", ["buffer", "view", "binding"])
 def test_buffers_in_use_are_not_resized(kind: str) -> None:
     program = flipping()
-    buffer = program.chain.get_buffer(1)
+    buffer = program.chain.get_buffer(0)
     view = program.device.create_render_target_view(buffer)
     if kind != "buffer":
         buffer.release()
@@ -293,6 +311,16 @@ def test_a_released_chain_leaves_buffers_that_are_used() -> None:
     assert set(program.pixels(buffer)) == {RED}
     view.release()
     program.device.close()
+
+
+def test_a_released_chain_has_nothing_to_show() -> None:
+    chain = Program().chain
+    assert (chain.add_ref(), chain.release(), chain.release(), chain.release()) == (2, 1, 0, 0)
+    for method in (chain.present, chain.resize_buffers):
+        with refused():
+            method()
+    with refused():
+        chain.get_buffer(0)
 
 
 def test_objects_around_a_swap_chain() -> None:
