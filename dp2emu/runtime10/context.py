@@ -42,6 +42,7 @@ from dp2emu.runtime10.objects import (
     UnorderedAccessView,
     View,
 )
+from dp2emu.runtime10.pipeline_state import check_span
 from dp2emu.runtime10.query import Data
 from dp2emu.runtime10.textures import CpuAccess, MiscFlag, parts_of
 from dp2emu.runtime10.views import ViewDesc
@@ -206,6 +207,7 @@ class Context(StageBindings):
         """OMGetRenderTargets: ``count`` targets and the depth-stencil view, each with a reference
         more.
         """
+        check_span(0, count, TARGETS)
         colors, _, depth, *_ = self.state.whole("SetRenderTargets")
         padded = (*colors, *(None,) * TARGETS)[:count]
         return [self._given(memory) for memory in padded], self._given(depth)
@@ -216,6 +218,7 @@ class Context(StageBindings):
         """The unordered access views of OMGetRenderTargetsAndUnorderedAccessViews, each with a
         reference more.
         """
+        check_span(start_slot, count, UNORDERED_SLOTS)
         views, first = (*self.state.whole("SetRenderTargets")[3:], (), (), 0)[0:3:2]
         slots = dict(enumerate(views, first))
         return [self._given(slots.get(slot)) for slot in range(start_slot, start_slot + count)]
@@ -252,6 +255,7 @@ class Context(StageBindings):
 
     def so_get_targets(self, count: int = STREAM_TARGETS) -> list[Buffer | None]:
         """SOGetTargets: ``count`` buffers, each with a reference more."""
+        check_span(0, count, STREAM_TARGETS)
         buffers = (*self.state.whole("SoSetTargets")[0], *(None,) * STREAM_TARGETS)
         return [self._given(memory) for memory in buffers[:count]]
 
@@ -281,6 +285,9 @@ class Context(StageBindings):
         ``flags`` are D3D11_ASYNC_GETDATA_*.
         """
         count = query.driver.data_size if size is None else size
+        refusal = query.driver.refusal(count, writes=True)
+        if refusal is not None:
+            return Data(refusal)
         return query.driver.get_data(bytearray(count) if count else None, count, flags)
 
     # Draws
