@@ -26,6 +26,9 @@ FUNCTIONS = "Functions"
 WIDTH = 99
 _VERSIONED = re.compile(r"(.*?)((?:\d(?:Ex)?)?)")
 """An interface's name and its version, such as 9Ex or nothing."""
+_LATER = re.compile(r"ID3D1[01]|ID3D(?=[A-Z])|(?=IDXGI)")
+"""The start of an interface's name in Direct3D 10, 11 and DXGI, without the part that tells
+families apart."""
 
 
 class Family(NamedTuple):
@@ -37,7 +40,7 @@ class Family(NamedTuple):
 
 def families() -> list[Family]:
     """Every interface with its versions; plain functions come first."""
-    methods: dict[tuple[bool, str], dict[str, dict[str, str]]] = {}
+    methods: dict[tuple[int, str], dict[str, dict[str, str]]] = {}
     for row in all_methods().values():
         interface, _, name = row.name.rpartition("::")
         family = methods.setdefault(_family(interface), {})
@@ -45,10 +48,15 @@ def families() -> list[Family]:
     return [_grouped(methods[family]) for family in sorted(methods)]
 
 
-def _family(interface: str) -> tuple[bool, str]:
-    """Direct3D 8 and 9 are apart from the interfaces before them, whatever these are called."""
+def _family(interface: str) -> tuple[int, str]:
+    """Direct3D 8 and 9 are apart from the interfaces before them, whatever these are called; last
+    come Direct3D 10 and 11, whose interfaces of one name are together, with DXGI.
+    """
+    later = _LATER.match(interface)
+    if later is not None:
+        return 2, interface[later.end() :]
     name, version = _VERSIONED.fullmatch(interface).groups()  # type: ignore[union-attr]
-    return version[:1] in ("8", "9"), name
+    return int(version[:1] in ("8", "9")), name
 
 
 def _grouped(methods: dict[str, dict[str, str]]) -> Family:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import dp2emu.retrace
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import Unsupported
-from dp2emu.retrace.arguments import Arguments
+from dp2emu.retrace.arguments import Arguments, Objects
 from dp2emu.retrace.losses import KEPT, Losses
-from dp2emu.retrace.program import METHODS, Method, Program, inert, lost, method
+from dp2emu.retrace.program import METHODS, Method, Program, inert, lost, method, row_of
 from tests.retrace.calls import Pointer, call, out, struct
 
 
@@ -30,6 +33,38 @@ def table() -> Iterator[None]:
 
 def reasons(program: Program) -> list[str]:
     return [str(loss) for loss in program.losses]
+
+
+def test_every_address_of_an_object_is_known_until_it_is_forgotten() -> None:
+    objects, one, other = Objects(), object(), object()
+    for address in (1, 2, 3):
+        objects.bind(address, one, call=address)
+    objects.bind(2, other, call=9)
+    assert (objects.addresses(one), objects.addresses(other)) == ([1, 3], [2])
+    objects.forget_all(one)
+    assert (objects.get(1), objects.get(2), objects.addresses(one)) == (None, other, [])
+    objects.bind(0, one)
+    assert objects.addresses(one) == []
+    assert [objects.since(address) for address in (1, 2, 77)] == [1, 9, 0]
+
+
+def test_many_objects_are_forgotten_one_by_one() -> None:
+    objects, things = Objects(), [object() for _ in range(20_000)]
+    for address, thing in enumerate(things, 1):
+        objects.bind(address, thing)
+    for thing in things:
+        objects.forget_all(thing)
+    assert list(objects) == []
+
+
+def test_the_tables_of_direct3d_10_and_11_are_imported_only_for_traces_that_need_them() -> None:
+    folder = Path(dp2emu.retrace.__file__).parent
+    later = ("dp2emu.runtime10", "dp2emu.retrace.d3d11")
+    for path in [*folder.glob("*.py"), *folder.glob("d3d9/*.py"), *folder.glob("ddraw/*.py")]:
+        top = ast.parse(path.read_text("utf-8")).body
+        named = [each.module or "" for each in top if isinstance(each, ast.ImportFrom)]
+        assert [name for name in named if name.startswith(later)] == [], path.name
+    assert row_of("ID3D11Device5::CreateBuffer") is METHODS["ID3D11Device::CreateBuffer"]
 
 
 def test_a_function_nobody_knows_is_a_loss(program: Program) -> None:

@@ -30,6 +30,12 @@ def test_versions_of_an_interface_stand_together() -> None:
     assert ("IDirectDraw", "IDirectDraw2", "IDirectDraw4", "IDirectDraw7") in titles
 
 
+def test_interfaces_of_direct3d_10_and_11_stand_together_behind_the_others() -> None:
+    titles = [family.interfaces for family in tool.families()]
+    both = titles.index(("ID3D10Texture2D", "ID3D11Texture2D"))
+    assert both > titles.index(("IDirect3D8", "IDirect3D9", "IDirect3D9Ex"))
+
+
 def test_what_differs_between_versions_says_of_which() -> None:
     text = "\n".join(tool.lines())
     assert "``Release``\n" in text

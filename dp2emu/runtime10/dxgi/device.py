@@ -24,6 +24,8 @@ FRAME_LATENCY = 3
 """The number of frames that a device queues by default."""
 MOST_LATENCY = 16
 """The most frames that a device can queue."""
+MOST_SURFACES = 1 << 12
+"""The most surfaces of a call of CreateSurface."""
 MOST_PRIORITY = 7
 """The largest GPU thread priority, and the negative of the smallest."""
 
@@ -51,9 +53,12 @@ class DxgiDevice(DxgiObject):
     get_parent = get_adapter
 
     def create_surface(self, desc: SurfaceDesc, count: int, usage: int) -> list[Surface]:
-        """CreateSurface: ``count`` surfaces of a ``BufferUsage``.  Raises as
-        ``Device.create_texture2d`` does.
+        """CreateSurface: ``count`` surfaces for a ``usage`` (``BufferUsage``).
+
+        Raises Refused (E_OUTOFMEMORY) for more than 4096, and as ``Device.create_texture2d``.
         """
+        if count > MOST_SURFACES:
+            raise Refused(Result.E_OUTOFMEMORY, f"{count} surfaces")
         described = Texture2DDesc(
             desc.Width, desc.Height, 1, 1, desc.Format, desc.SampleDesc,
             BindFlags=bind_flags_of(usage),
@@ -65,7 +70,9 @@ class DxgiDevice(DxgiObject):
         return self.device.query_resource_residency(resources)
 
     def set_gpu_thread_priority(self, priority: int) -> None:
-        """SetGPUThreadPriority.  Raises Refused (E_INVALIDARG) outside of -7 to 7."""
+        """SetGPUThreadPriority.  Raises Refused (E_INVALIDARG) for a ``priority`` outside of -7 to
+        7.
+        """
         if not -MOST_PRIORITY <= priority <= MOST_PRIORITY:
             raise Refused(Result.E_INVALIDARG, f"priority {priority}")
         self._priority = priority
@@ -75,7 +82,7 @@ class DxgiDevice(DxgiObject):
         return self._priority
 
     def set_maximum_frame_latency(self, latency: int) -> None:
-        """SetMaximumFrameLatency, in frames; 0 is the default, 3.  Raises Refused
+        """SetMaximumFrameLatency; ``latency`` is in frames, 0 is the default, 3.  Raises Refused
         (DXGI_ERROR_INVALID_CALL) for more than 16.
         """
         if not 0 <= latency <= MOST_LATENCY:
@@ -87,14 +94,16 @@ class DxgiDevice(DxgiObject):
         return self._latency
 
     def offer_resources(self, resources: Sequence[Resource], priority: int) -> None:
-        """OfferResources: nothing, since video memory need not be taken from them."""
+        """OfferResources: nothing for any ``priority``, since the memory of ``resources`` need not
+        be taken.
+        """
 
     def reclaim_resources(self, resources: Sequence[Resource]) -> list[bool]:
         """ReclaimResources: whether each of the resources lost its contents; none did."""
         return [False] * len(resources)
 
     def enqueue_set_event(self, event: Any) -> None:
-        """EnqueueSetEvent.  Raises Unsupported."""
+        """EnqueueSetEvent of an ``event``.  Raises Unsupported."""
         raise Unsupported("EnqueueSetEvent")
 
     def trim(self) -> None:

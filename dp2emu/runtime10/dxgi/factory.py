@@ -83,7 +83,7 @@ class DxgiAdapter(DxgiObject):
         return UMD_VERSION
 
     def query_video_memory_info(self, node: int, group: int) -> Any:
-        """QueryVideoMemoryInfo.  Raises Unsupported."""
+        """QueryVideoMemoryInfo of a ``node`` and memory ``group``.  Raises Unsupported."""
         raise Unsupported("QueryVideoMemoryInfo")
 
     # The driver's adapter
@@ -91,11 +91,13 @@ class DxgiAdapter(DxgiObject):
     def create_device(
         self, interface: int, set_error: Callable[[int, int], None], core_layer: int = 0
     ) -> Functions:
-        """CreateDevice of the driver's adapter."""
+        """CreateDevice of the driver's adapter: ``interface`` is the version, ``set_error`` is
+        called with ``core_layer`` and a code.
+        """
         return self.driver.create_device(interface, set_error, core_layer)
 
     def get_caps(self, type: int, data: bytearray) -> int:
-        """GetCaps of the driver's adapter."""
+        """GetCaps of the driver's adapter: ``data`` of a ``type``."""
         return self.driver.get_caps(type, data)
 
     def finish(self) -> None:
@@ -126,7 +128,9 @@ class Factory(DxgiObject):
     enum_adapters1 = enum_adapters
 
     def enum_adapter_by_gpu_preference(self, adapter: int, preference: int) -> DxgiAdapter:
-        """EnumAdapterByGpuPreference: as ``enum_adapters``, whatever is preferred."""
+        """EnumAdapterByGpuPreference: ``adapter`` as in ``enum_adapters``, whatever the
+        ``preference``.
+        """
         return self.enum_adapters(adapter)
 
     def enum_adapter_by_luid(self, luid: Luid) -> DxgiAdapter:
@@ -138,7 +142,7 @@ class Factory(DxgiObject):
         raise Unsupported("EnumWarpAdapter")
 
     def create_software_adapter(self, module: Any) -> DxgiAdapter:
-        """CreateSoftwareAdapter.  Raises Unsupported."""
+        """CreateSoftwareAdapter of a ``module``.  Raises Unsupported."""
         raise Unsupported("CreateSoftwareAdapter")
 
     # Swap chains
@@ -246,7 +250,7 @@ class Factory(DxgiObject):
         return self.creation_flags
 
     def check_feature_support(self, feature: int) -> int:
-        """CheckFeatureSupport of DXGI_FEATURE_PRESENT_ALLOW_TEARING: 1.
+        """CheckFeatureSupport: 1 for ``feature`` 0, DXGI_FEATURE_PRESENT_ALLOW_TEARING.
 
         Raises Refused (DXGI_ERROR_INVALID_CALL) for others.
         """
@@ -289,7 +293,8 @@ def create_device_and_swap_chain(
     """D3D11CreateDeviceAndSwapChain and D3D10CreateDeviceAndSwapChain: a device on an adapter, by
     default a new one, and a swap chain of the adapter's factory.
 
-    Raises as ``Device`` and ``Factory.create_swap_chain`` do.
+    ``feature_level`` is a D3D_FEATURE_LEVEL.  Raises as ``Device`` and
+    ``Factory.create_swap_chain`` do.
     """
     if not isinstance(adapter, DxgiAdapter):
         adapter = create_dxgi_factory(*(() if adapter is None else (adapter,))).adapters[0]

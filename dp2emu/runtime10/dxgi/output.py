@@ -108,7 +108,7 @@ class Output(DxgiObject):
         )  # fmt: skip
 
     def set_gamma_control(self, points: tuple[Any, ...]) -> None:
-        """SetGammaControl.  Raises Unsupported: it needs full-screen mode."""
+        """SetGammaControl of ``points``.  Raises Unsupported: it needs full-screen mode."""
         raise Unsupported("SetGammaControl: gamma ramps of full-screen mode")
 
     def get_gamma_control(self) -> Any:
@@ -116,18 +116,18 @@ class Output(DxgiObject):
         raise Unsupported("GetGammaControl: gamma ramps of full-screen mode")
 
     def take_ownership(self, device: Device, exclusive: bool) -> None:
-        """TakeOwnership.  Raises Unsupported."""
+        """TakeOwnership, ``exclusive`` or not.  Raises Unsupported."""
         raise Unsupported("TakeOwnership of an output")
 
     def release_ownership(self) -> None:
         """ReleaseOwnership: nothing, since no device owns the output."""
 
     def set_display_surface(self, surface: Any) -> None:
-        """SetDisplaySurface.  Raises Unsupported."""
+        """SetDisplaySurface to a ``surface``.  Raises Unsupported."""
         raise Unsupported("SetDisplaySurface of an output")
 
     def get_display_surface_data(self, surface: Any) -> None:
-        """GetDisplaySurfaceData.  Raises Unsupported."""
+        """GetDisplaySurfaceData into a ``surface``.  Raises Unsupported."""
         raise Unsupported("GetDisplaySurfaceData of an output")
 
     def duplicate_output(self, device: Device) -> None:

@@ -90,8 +90,8 @@ class DxgiResource:
         raise Refused(Result.DXGI_ERROR_INVALID_CALL, "the resource is not shared")
 
     def set_eviction_priority(self, priority: int) -> None:
-        """SetEvictionPriority, such as a DXGI_RESOURCE_PRIORITY: resources with a low one leave
-        video memory first.
+        """SetEvictionPriority: resources with a low ``priority``, such as a
+        DXGI_RESOURCE_PRIORITY, leave video memory first.
         """
         self.resource.set_eviction_priority(priority)
 
@@ -136,7 +136,7 @@ class Surface(DxgiResource):
         self.device.context.unmap(self.texture, 0)
 
     def get_dc(self, discard: bool) -> Any:
-        """GetDC.  Raises Unsupported: there is no GDI."""
+        """GetDC, with ``discard`` of the contents.  Raises Unsupported: there is no GDI."""
         raise Unsupported("GetDC of a surface: there is no GDI")
 
     def release_dc(self) -> None:

@@ -171,6 +171,7 @@ class SwapChain(DxgiObject):
         DXGI_SWAP_EFFECT_DISCARD there is no access to them.
         Raises Refused (DXGI_ERROR_INVALID_CALL) for a buffer that does not exist.
         """
+        self._check_there()
         discards = self.desc.SwapEffect == SwapEffect.DISCARD
         if not 0 <= buffer < (1 if discards else len(self.buffers)):
             raise _refuse(f"buffer {buffer}")
@@ -186,12 +187,14 @@ class SwapChain(DxgiObject):
     def resize_buffers(
         self, count: int = 0, width: int = 0, height: int = 0, format: int = 0, flags: int = 0
     ) -> None:
-        """ResizeBuffers: new buffers.  A count or format of 0 stays as it is; a width or height
-        of 0 is that of the window's client area.
+        """ResizeBuffers: new buffers.  A ``count`` or ``format`` of 0 stays as it is; a ``width``
+        or ``height``, in pixels, of 0 is that of the window's client area.  ``flags`` are
+        ``SwapChainFlag``.
 
         Raises Refused (DXGI_ERROR_INVALID_CALL) while there are references to buffers, or views of
         them, and for a description that DXGI rejects.
         """
+        self._check_there()
         used = [each for each in self.buffers if each.references or each.users > 1]
         if used:
             raise _refuse(f"ResizeBuffers while {len(used)} buffers are in use")
@@ -217,7 +220,8 @@ class SwapChain(DxgiObject):
         window.width, window.height = mode.Width or window.width, mode.Height or window.height
 
     def set_source_size(self, width: int, height: int) -> None:
-        """SetSourceSize: the part of the buffers that is shown, in pixels.
+        """SetSourceSize: ``width`` and ``height``, in pixels, of the part of the buffers that is
+        shown.
 
         Raises Refused (DXGI_ERROR_INVALID_CALL) if it is empty or larger than the buffers, or
         without the flip model.
@@ -259,8 +263,8 @@ class SwapChain(DxgiObject):
         return False, None
 
     def set_fullscreen_state(self, fullscreen: bool, target: Output | None = None) -> None:
-        """SetFullscreenState; only False.  Raises Unsupported for full-screen mode, and Refused
-        (DXGI_ERROR_INVALID_CALL) for a target without it.
+        """SetFullscreenState; ``fullscreen`` is only False.  Raises Unsupported for full-screen
+        mode, and Refused (DXGI_ERROR_INVALID_CALL) for a ``target`` without it.
         """
         if fullscreen:
             raise Unsupported("SetFullscreenState: full-screen swap chains")
@@ -280,9 +284,10 @@ class SwapChain(DxgiObject):
         self.present1(sync_interval, flags, PresentParameters())
 
     def present1(self, sync_interval: int, flags: int, parameters: PresentParameters) -> None:
-        """Present1: as ``present``; the frame before stays, scrolled, outside of the dirty
-        rectangles.
+        """Present1: ``sync_interval`` and ``flags`` as for ``present``; the frame before stays,
+        scrolled, outside of the dirty rectangles.
         """
+        self._check_there()
         self._check_present(sync_interval, flags)
         if parameters != PresentParameters():
             keeps = self.desc.SwapEffect in _PARTIAL and self._presents > 0
@@ -297,6 +302,10 @@ class SwapChain(DxgiObject):
         self._show(self.buffers[-1 if again else 0], sync_interval)
         if not again:
             self._sequence()
+
+    def _check_there(self) -> None:
+        if not self.buffers:
+            raise _refuse("a swap chain that was released")
 
     def _check_present(self, interval: int, flags: int) -> None:
         known = sum(PresentFlag)
@@ -344,7 +353,7 @@ class SwapChain(DxgiObject):
     # Later interfaces
 
     def set_background_color(self, color: tuple[float, float, float, float]) -> None:
-        """SetBackgroundColor: red, green, blue and alpha around the picture."""
+        """SetBackgroundColor: ``color`` is red, green, blue and alpha around the picture."""
         self._color = color
 
     def get_background_color(self) -> tuple[float, float, float, float]:
@@ -352,8 +361,10 @@ class SwapChain(DxgiObject):
         return self._color
 
     def set_rotation(self, rotation: int) -> None:
-        """SetRotation, a ``Rotation``.  Raises Refused (DXGI_ERROR_INVALID_CALL) without the flip
-        model, and Unsupported for a turn.
+        """SetRotation; ``rotation`` is a ``Rotation``.
+
+        Raises Refused (DXGI_ERROR_INVALID_CALL) without the flip model, and Unsupported for a
+        turn.
         """
         if not self.flips or not 0 < rotation <= Rotation.ROTATE270:
             raise _refuse(f"rotation {rotation}")
@@ -377,8 +388,8 @@ class SwapChain(DxgiObject):
             raise _refuse("a swap chain without FRAME_LATENCY_WAITABLE_OBJECT")
 
     def set_maximum_frame_latency(self, latency: int) -> None:
-        """SetMaximumFrameLatency, in frames.  Raises Refused (DXGI_ERROR_INVALID_CALL) for 0, more
-        than 16, or without FRAME_LATENCY_WAITABLE_OBJECT.
+        """SetMaximumFrameLatency; ``latency`` is in frames.  Raises Refused
+        (DXGI_ERROR_INVALID_CALL) for 0, more than 16, or without FRAME_LATENCY_WAITABLE_OBJECT.
         """
         self._check_waitable()
         if not 0 < latency <= MOST_BUFFERS:
@@ -397,22 +408,24 @@ class SwapChain(DxgiObject):
         raise Unsupported("GetFrameLatencyWaitableObject")
 
     def set_matrix_transform(self, matrix: tuple[float, ...]) -> None:
-        """SetMatrixTransform.  Raises Unsupported."""
+        """SetMatrixTransform to a ``matrix`` of 3 x 2.  Raises Unsupported."""
         raise Unsupported("SetMatrixTransform of a swap chain")
 
     def check_color_space_support(self, color_space: int) -> int:
-        """CheckColorSpaceSupport: 1 (PRESENT) for the sRGB color space, else 0."""
+        """CheckColorSpaceSupport: 1 (PRESENT) if ``color_space`` is that of sRGB, else 0."""
         return int(color_space == _SRGB)
 
     def set_color_space1(self, color_space: int) -> None:
-        """SetColorSpace1.  Raises Refused (DXGI_ERROR_INVALID_CALL) for one that is not
-        supported.
+        """SetColorSpace1.  Raises Refused (DXGI_ERROR_INVALID_CALL) for a ``color_space`` that is
+        not supported.
         """
         if not self.check_color_space_support(color_space):
             raise _refuse(f"color space {color_space}")
 
     def set_hdr_meta_data(self, kind: int, data: bytes | None = None) -> None:
-        """SetHDRMetaData; only DXGI_HDR_METADATA_TYPE_NONE.  Raises Unsupported."""
+        """SetHDRMetaData; ``kind`` is only DXGI_HDR_METADATA_TYPE_NONE, without ``data``.  Raises
+        Unsupported.
+        """
         if kind:
             raise Unsupported("SetHDRMetaData")
 

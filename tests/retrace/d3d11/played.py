@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dp2emu.capture.apitrace import TraceCall
 from dp2emu.capture.records import Annotation, EntryCalled, Observed, Pictured, Record
 from dp2emu.capture.values import Memory, Structure
 from dp2emu.dp2.driver import Driver
@@ -68,13 +69,14 @@ class Played:
     def __init__(self, version: int) -> None:
         self.version = version
         self.records: list[Record] = []
+        self.calls: list[TraceCall] = []
         self.program = Program(Driver(), self.records.append)
         self._number = 0
         self._told = 0
         context = {} if version == 10 else {"ppImmediateContext": to("context")}
         self.play(f"D3D{version}CreateDevice", ppDevice=to("device"), **context)
         if version == 10:
-            self.program.objects.bind(ADDRESS["context"], self.thing("device"))
+            self.of("device", "ID3D10Device::QueryInterface", ppvObj=to("context"))
         self._make()
 
     def thing(self, name: str) -> Any:
@@ -90,7 +92,8 @@ class Played:
     def play(self, name: str, *, result: Any = 0, **arguments: Any) -> list[str]:
         """Play a call; returns its records as text, without those that ask for sizes."""
         before, self._number = len(self.records), self._number + 1
-        self.program.play(call(name, number=self._number, result=result, **arguments))
+        self.calls.append(call(name, number=self._number, result=result, **arguments))
+        self.program.play(self.calls[-1])
         shown = map(self._shown, self.records[before:])
         return [each for each in shown if not each.startswith("CalcPrivate")]
 

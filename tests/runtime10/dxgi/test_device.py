@@ -33,6 +33,12 @@ def test_surfaces_of_a_usage(api: Api) -> None:
     assert found[0].texture is not found[1].texture
 
 
+def test_the_number_of_surfaces_is_bounded() -> None:
+    with pytest.raises(Refused) as caught:
+        made().create_surface(SurfaceDesc(4, 2, RGBA8), 0xFFFFFFFF, 0x20)
+    assert caught.value.hr == Result.E_OUTOFMEMORY
+
+
 def test_resources_are_resident() -> None:
     found = made()
     buffers = [found.device.create_buffer(BufferDesc(16, BindFlags=1)) for _ in range(2)]

@@ -313,6 +313,16 @@ def test_a_released_chain_leaves_buffers_that_are_used() -> None:
     program.device.close()
 
 
+def test_a_released_chain_has_nothing_to_show() -> None:
+    chain = Program().chain
+    assert (chain.add_ref(), chain.release(), chain.release(), chain.release()) == (2, 1, 0, 0)
+    for method in (chain.present, chain.resize_buffers):
+        with refused():
+            method()
+    with refused():
+        chain.get_buffer(0)
+
+
 def test_objects_around_a_swap_chain() -> None:
     program = Program()
     chain = program.chain
