@@ -66,6 +66,7 @@ class Rule(Enum):
     FLOAT_CLEAR = "a view without a format, or of an integer format, is cleared with floats"
     SAME_SAMPLES = "the targets have different sample counts"
     CLASS_INSTANCES = "the class instances are not those that the interfaces of the shader need"
+    CONSTANT_RANGES = "the ranges of constants are no multiples of 16 within 4096 constants"
     STREAMED = "the stream output declaration is invalid"
     STREAMED_AND_READ = "a buffer is both stream output target and input"
     STREAM_TARGETS = "a stream output target is no stream output buffer, or is bound twice"

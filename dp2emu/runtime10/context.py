@@ -10,19 +10,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dp2emu.argument_check import checked
 from dp2emu.d3d.dxgi import DXGI
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.resources.maps import Map, MappedSubresource
 from dp2emu.ddi10.resources.resource import BindFlag, Usage
+from dp2emu.ddi10.resources.transfers import ClearFlag
 from dp2emu.ddi10.resources.unordered_access import KEEP
 from dp2emu.ddi10.resources.unordered_access import SLOTS as UNORDERED_SLOTS
 from dp2emu.ddi10.states.bindings import VIEWPORTS
-from dp2emu.ddi10.states.input_layout import SLOTS as VERTEX_SLOTS
 from dp2emu.ddi10.states.state_objects import TARGETS
+from dp2emu.errors import ContractError, Unsupported
 from dp2emu.gpu.command.stream_targets import STREAM_TARGETS
-from dp2emu.runtime10.bindings import StageBindings, memories_of, memory_of
+from dp2emu.runtime10.bindings import StageBindings, memories_of, memory_of, void
+from dp2emu.runtime10.buffers import BufferMiscFlag
 from dp2emu.runtime10.codes import Refused, Result
-from dp2emu.runtime10.descriptions import Box, Rect, Viewport
+from dp2emu.runtime10.descriptions import Box, Rect, Texture2DDesc, Viewport
 from dp2emu.runtime10.objects import (
     BlendState,
     Buffer,
@@ -35,10 +38,13 @@ from dp2emu.runtime10.objects import (
     RenderTargetView,
     Resource,
     ShaderResourceView,
+    Texture2D,
     UnorderedAccessView,
+    View,
 )
 from dp2emu.runtime10.query import Data
-from dp2emu.runtime10.textures import CpuAccess, parts_of
+from dp2emu.runtime10.textures import CpuAccess, MiscFlag, parts_of
+from dp2emu.runtime10.views import ViewDesc
 
 KEEP_RENDER_TARGETS = KEEP_UNORDERED_ACCESS_VIEWS = None
 """D3D11_KEEP_RENDER_TARGETS_AND_DEPTH_STENCIL and D3D11_KEEP_UNORDERED_ACCESS_VIEWS: arguments of
@@ -47,8 +53,15 @@ KEEP_RENDER_TARGETS = KEEP_UNORDERED_ACCESS_VIEWS = None
 _INPUT = BindFlag.VERTEX_BUFFER | BindFlag.INDEX_BUFFER
 
 
+@checked
 class Context(StageBindings):
-    """ID3D11DeviceContext: makes the driver's calls, and knows the state they set.  Mutable."""
+    """ID3D11DeviceContext and ID3D11DeviceContext1: makes the driver's calls, and knows the state
+    they set.  Mutable.
+    """
+
+    def get_device(self) -> Any:
+        """GetDevice; unlike in C++, without a reference more."""
+        return self.owner
 
     # Input assembler
 
@@ -58,7 +71,7 @@ class Context(StageBindings):
 
     def ia_get_input_layout(self) -> InputLayout | None:
         """IAGetInputLayout: the layout, with a reference more."""
-        found: InputLayout | None = self.given(self.state.whole("IaSetInputLayout")[0])
+        found: InputLayout | None = self._given(self.state.whole("IaSetInputLayout")[0])
         return found
 
     def ia_set_primitive_topology(self, topology: int) -> None:
@@ -87,9 +100,8 @@ class Context(StageBindings):
     ) -> list[tuple[Buffer | None, int, int]]:
         """IAGetVertexBuffers: each slot's buffer, with a reference more, stride and offset."""
         entry = "IaSetVertexBuffers"
-        buffers = self.given_slots(entry, start_slot, count, VERTEX_SLOTS)
-        rows = (self.state.row(entry, slot) for slot in range(start_slot, start_slot + count))
-        return [(buffer, *row[1:]) for buffer, row in zip(buffers, rows, strict=True)]
+        rows = self._rows(entry, start_slot, count)
+        return [(self._given(memory), stride, offset) for memory, stride, offset in rows]
 
     def ia_set_index_buffer(self, buffer: Buffer | None, format: int, offset: int) -> None:
         """IASetIndexBuffer; ``format`` is a DXGI_FORMAT, ``offset`` in bytes."""
@@ -98,7 +110,7 @@ class Context(StageBindings):
     def ia_get_index_buffer(self) -> tuple[Buffer | None, int, int]:
         """IAGetIndexBuffer: the buffer, with a reference more, its DXGI_FORMAT and offset."""
         memory, format, offset = self.state.whole("IaSetIndexBuffer")
-        return self.given(memory), format, offset
+        return self._given(memory), format, offset
 
     # Rasterizer
 
@@ -108,7 +120,7 @@ class Context(StageBindings):
 
     def rs_get_state(self) -> RasterizerState | None:
         """RSGetState: the state, with a reference more."""
-        found: RasterizerState | None = self.given(self.state.whole("SetRasterizerState")[0])
+        found: RasterizerState | None = self._given(self.state.whole("SetRasterizerState")[0])
         return found
 
     def rs_set_viewports(self, viewports: Sequence[Viewport]) -> None:
@@ -142,7 +154,7 @@ class Context(StageBindings):
     def om_get_blend_state(self) -> tuple[BlendState | None, tuple[float, ...], int]:
         """OMGetBlendState: the state, with a reference more, blend factor and sample mask."""
         memory, factor, mask = self.state.whole("SetBlendState")
-        return self.given(memory), factor, mask
+        return self._given(memory), factor, mask
 
     def om_set_depth_stencil_state(
         self, state: DepthStencilState | None, stencil_ref: int = 0
@@ -153,7 +165,7 @@ class Context(StageBindings):
     def om_get_depth_stencil_state(self) -> tuple[DepthStencilState | None, int]:
         """OMGetDepthStencilState: the state, with a reference more, and the reference value."""
         memory, reference = self.state.whole("SetDepthStencilState")
-        return self.given(memory), reference
+        return self._given(memory), reference
 
     def om_set_render_targets(
         self, targets: Sequence[RenderTargetView | None], depth: DepthStencilView | None = None
@@ -196,7 +208,7 @@ class Context(StageBindings):
         """
         colors, _, depth, *_ = self.state.whole("SetRenderTargets")
         padded = (*colors, *(None,) * TARGETS)[:count]
-        return [self.given(memory) for memory in padded], self.given(depth)
+        return [self._given(memory) for memory in padded], self._given(depth)
 
     def om_get_unordered_access_views(
         self, start_slot: int, count: int
@@ -206,7 +218,7 @@ class Context(StageBindings):
         """
         views, first = (*self.state.whole("SetRenderTargets")[3:], (), (), 0)[0:3:2]
         slots = dict(enumerate(views, first))
-        return [self.given(slots.get(slot)) for slot in range(start_slot, start_slot + count)]
+        return [self._given(slots.get(slot)) for slot in range(start_slot, start_slot + count)]
 
     # Compute
 
@@ -225,7 +237,7 @@ class Context(StageBindings):
     ) -> list[UnorderedAccessView | None]:
         """CSGetUnorderedAccessViews: the views, each with a reference more."""
         entry = "CsSetUnorderedAccessViews"
-        return self.given_slots(entry, start_slot, count, UNORDERED_SLOTS)
+        return self._given_slots(entry, start_slot, count)
 
     # Stream output
 
@@ -241,7 +253,7 @@ class Context(StageBindings):
     def so_get_targets(self, count: int = STREAM_TARGETS) -> list[Buffer | None]:
         """SOGetTargets: ``count`` buffers, each with a reference more."""
         buffers = (*self.state.whole("SoSetTargets")[0], *(None,) * STREAM_TARGETS)
-        return [self.given(memory) for memory in buffers[:count]]
+        return [self._given(memory) for memory in buffers[:count]]
 
     # Predication and queries
 
@@ -252,12 +264,14 @@ class Context(StageBindings):
     def get_predication(self) -> tuple[Predicate | None, bool]:
         """GetPredication: the predicate, with a reference more, and the value."""
         memory, value = self.state.whole("SetPredication")
-        return self.given(memory), bool(value)
+        return self._given(memory), bool(value)
 
+    @void
     def begin(self, query: Query) -> None:
         """Begin."""
         query.driver.begin(self)
 
+    @void
     def end(self, query: Query) -> None:
         """End."""
         query.driver.end(self)
@@ -303,11 +317,18 @@ class Context(StageBindings):
 
     def draw_instanced_indirect(self, arguments: Buffer, offset: int) -> None:
         """DrawInstancedIndirect, with its arguments at byte ``offset`` of a buffer."""
-        self.do("DrawInstancedIndirect", arguments.memory, offset)
+        self._indirect("DrawInstancedIndirect", arguments, offset)
 
     def draw_indexed_instanced_indirect(self, arguments: Buffer, offset: int) -> None:
         """DrawIndexedInstancedIndirect, with its arguments at byte ``offset`` of a buffer."""
-        self.do("DrawIndexedInstancedIndirect", arguments.memory, offset)
+        self._indirect("DrawIndexedInstancedIndirect", arguments, offset)
+
+    @void
+    def _indirect(self, entry: str, arguments: Buffer, offset: int) -> None:
+        """Draw or dispatch with arguments in a buffer that was created for them."""
+        if not arguments.desc.MiscFlags & BufferMiscFlag.DRAWINDIRECT_ARGS or offset % 4:
+            raise Refused(Result.E_INVALIDARG, f"{entry}: buffer, offset {offset}")
+        self.call(entry, arguments.memory, offset)
 
     def dispatch(self, x: int, y: int, z: int) -> None:
         """Dispatch: thread groups along each axis."""
@@ -315,7 +336,7 @@ class Context(StageBindings):
 
     def dispatch_indirect(self, arguments: Buffer, offset: int) -> None:
         """DispatchIndirect, with its group counts at byte ``offset`` of a buffer."""
-        self.do("DispatchIndirect", arguments.memory, offset)
+        self._indirect("DispatchIndirect", arguments, offset)
 
     # Transfers
 
@@ -351,11 +372,12 @@ class Context(StageBindings):
         """CopyStructureCount: copy a hidden counter to byte ``offset`` of a buffer."""
         self.do("CopyStructureCount", target.memory, offset, view.memory)
 
+    @void
     def copy_resource(self, target: Resource, source: Resource) -> None:
         """CopyResource."""
         if target is not source:
-            entry = "ResourceCopy" if _one_family(target, source) else "ResourceConvert"
-            self.do(entry, target.memory, source.memory)
+            entry = "ResourceCopy" if _copies(target, source) else "ResourceConvert"
+            self.call(entry, target.memory, source.memory)
 
     def copy_subresource_region(
         self,
@@ -369,11 +391,31 @@ class Context(StageBindings):
         box: Box | None = None,
     ) -> None:
         """CopySubresourceRegion; without a box all of the source subresource."""
-        same = _one_family(target, source)
-        entry = "ResourceCopyRegion" if same else "ResourceConvertRegion"
         place = target_index, x, y, z
-        self.do(entry, target.memory, *place, source.memory, source_index, box)
+        self.copy_subresource_region1(target, *place, source, source_index, box)
 
+    @void
+    def copy_subresource_region1(
+        self,
+        target: Resource,
+        target_index: int,
+        x: int,
+        y: int,
+        z: int,
+        source: Resource,
+        source_index: int,
+        box: Box | None = None,
+        flags: int = 0,
+    ) -> None:
+        """CopySubresourceRegion1; ``flags`` are D3D11_COPY_*, which only promise how the contents
+        are used.
+        """
+        _check_copy_flags(flags)
+        entry = "ResourceCopyRegion" if _copies(target, source) else "ResourceConvertRegion"
+        place = target_index, x, y, z
+        self.call(entry, target.memory, *place, source.memory, source_index, box)
+
+    @void
     def update_subresource(
         self,
         target: Resource,
@@ -383,9 +425,37 @@ class Context(StageBindings):
         row_pitch: int = 0,
         depth_pitch: int = 0,
     ) -> None:
-        """UpdateSubresource; pitches are in bytes."""
-        arguments = target.memory, index, box, data, row_pitch, depth_pitch
-        self.do("ResourceUpdateSubresourceUP", *arguments)
+        """UpdateSubresource; pitches are in bytes.  Part of a constant buffer cannot be
+        written.
+        """
+        if box is not None and target.ddi.BindFlags & BindFlag.CONSTANT_BUFFER:
+            raise Refused(Result.E_INVALIDARG, "UpdateSubresource of part of a constant buffer")
+        self._update(target, index, box, data, row_pitch, depth_pitch)
+
+    @void
+    def update_subresource1(
+        self,
+        target: Resource,
+        index: int,
+        box: Box | None,
+        data: bytes,
+        row_pitch: int = 0,
+        depth_pitch: int = 0,
+        flags: int = 0,
+    ) -> None:
+        """UpdateSubresource1, also of part of a constant buffer; ``flags`` are D3D11_COPY_*, which
+        only promise how the contents are used.
+        """
+        _check_copy_flags(flags)
+        self._update(target, index, box, data, row_pitch, depth_pitch)
+
+    def _update(
+        self, target: Resource, index: int, box: Box | None, data: bytes, *pitches: int
+    ) -> None:
+        written = target.usage in (Usage.DEFAULT, Usage.STAGING)
+        if not written or target.ddi.BindFlags & BindFlag.DEPTH_STENCIL:
+            raise Refused(Result.E_INVALIDARG, "UpdateSubresource of this resource")
+        self.call("ResourceUpdateSubresourceUP", target.memory, index, box, bytes(data), *pitches)
 
     def resolve_subresource(
         self, target: Resource, target_index: int, source: Resource, source_index: int, format: int
@@ -394,13 +464,76 @@ class Context(StageBindings):
         place = target.memory, target_index, source.memory, source_index
         self.do("ResourceResolveSubresource", *place, format)
 
+    @void
     def generate_mips(self, view: ShaderResourceView) -> None:
-        """GenerateMips."""
-        self.do("GenMips", view.memory)
+        """GenerateMips of a texture with D3D11_RESOURCE_MISC_GENERATE_MIPS."""
+        if view.resource.is_buffer or not view.resource.desc.MiscFlags & MiscFlag.GENERATE_MIPS:
+            raise Refused(Result.E_INVALIDARG, "GenerateMips of this resource")
+        self.call("GenMips", view.memory)
 
+    @void
     def set_resource_min_lod(self, resource: Resource, lod: float) -> None:
-        """SetResourceMinLOD."""
-        self.do("SetResourceMinLOD", resource.memory, lod)
+        """SetResourceMinLOD of a texture with D3D11_RESOURCE_MISC_RESOURCE_CLAMP."""
+        if not resource.desc.MiscFlags & MiscFlag.RESOURCE_CLAMP:
+            raise Refused(Result.E_INVALIDARG, "SetResourceMinLOD of this resource")
+        self.call("SetResourceMinLOD", resource.memory, lod)
+        resource.min_lod = lod
+
+    def get_resource_min_lod(self, resource: Resource) -> float:
+        """GetResourceMinLOD."""
+        return resource.min_lod
+
+    # Hints and clears of Direct3D 11.1
+
+    def discard_resource(self, resource: Resource) -> None:
+        """DiscardResource: the contents become undefined; here they stay as they are."""
+
+    def discard_view(self, view: View) -> None:
+        """DiscardView: the contents become undefined; here they stay as they are."""
+
+    @void
+    def clear_view(
+        self,
+        view: RenderTargetView | UnorderedAccessView | DepthStencilView,
+        color: Sequence[float],
+        rects: Sequence[Rect] = (),
+    ) -> None:
+        """ClearView: all of a view, or rectangles of a render target view of one level of a 2D
+        texture with one sample.  Other rectangles are not implemented: they have no effect but a
+        message.
+        """
+        if rects:
+            self._clear_rects(view, tuple(color), rects)
+        elif isinstance(view, DepthStencilView):
+            self.call("ClearDepthStencilView", view.memory, int(ClearFlag.DEPTH), color[0], 0)
+        else:
+            unordered = isinstance(view, UnorderedAccessView)
+            entry = "ClearUnorderedAccessViewFloat" if unordered else "ClearRenderTargetView"
+            self.call(entry, view.memory, tuple(color))
+
+    def _clear_rects(self, view: View, color: tuple[float, ...], rects: Sequence[Rect]) -> None:
+        """Clear rectangles by copies of a texture that is cleared.  Raises Unsupported."""
+        resource, desc = view.resource, view.desc or ViewDesc()
+        flat = isinstance(resource, Texture2D) and isinstance(view, RenderTargetView)
+        single = resource.ddi.ArraySize == 1 == resource.ddi.SampleDesc.Count
+        if not flat or not single:
+            raise Unsupported("ClearView of rectangles of this view")
+        level = desc.levels.first
+        width, height, _ = resource.ddi.pMipInfoList[level]
+        format = desc.format or resource.ddi.Format
+        bind = int(BindFlag.RENDER_TARGET)
+        source = self.owner.create_texture2d(
+            Texture2DDesc(width, height, Format=format, BindFlags=bind)
+        )
+        cleared = self.owner.create_render_target_view(source)
+        self.call("ClearRenderTargetView", cleared.memory, color)
+        for left, top, right, bottom in rects:
+            low, high = (max(left, 0), max(top, 0)), (min(right, width), min(bottom, height))
+            box = Box(*low, 0, *high, 1)
+            place = level, *low, 0
+            self.call("ResourceCopyRegion", resource.memory, *place, source.memory, 0, box)
+        cleared.release()
+        source.release()
 
     # Maps
 
@@ -410,10 +543,11 @@ class Context(StageBindings):
         Raises Refused (E_INVALIDARG) for a map that the resource's usage and access flags do not
         allow, and with D3D11_MAP_FLAG_DO_NOT_WAIT DXGI_ERROR_WAS_STILL_DRAWING.
         """
-        entry = mapping(resource, index, kind)
-        found: MappedSubresource = self.call(
-            entry, resource.memory, index, int(kind), 1 if flags & _DO_NOT_WAIT else 0
-        )
+        entry, flag = mapping(resource, index, kind), 1 if flags & _DO_NOT_WAIT else 0
+        try:
+            found: MappedSubresource = self.call(entry, resource.memory, index, int(kind), flag)
+        except ContractError as error:
+            raise Refused(Result.E_INVALIDARG, error.what) from None
         return found
 
     def unmap(self, resource: Resource, index: int) -> None:
@@ -425,7 +559,7 @@ class Context(StageBindings):
     def clear_state(self) -> None:
         """ClearState: all state as in a new context."""
         for entry, arguments in self.state.resets():
-            self.call(entry, *arguments)
+            self.do(entry, *arguments)
 
     def flush(self) -> None:
         """Flush."""
@@ -444,13 +578,36 @@ def _without_counts(bound: tuple[Any, ...]) -> tuple[Any, ...]:
     return views, (KEEP,) * len(views), *rest
 
 
-def _one_family(one: Resource, other: Resource) -> bool:
-    """Whether the formats of two resources have one typeless format, or both are buffers."""
-    first, second = one.ddi.Format, other.ddi.Format
-    if first == second:
+def _check_copy_flags(flags: int) -> None:
+    """Raise Refused for other flags than one of D3D11_COPY_NO_OVERWRITE and D3D11_COPY_DISCARD."""
+    if flags not in (0, 1, 2):
+        raise Refused(Result.E_INVALIDARG, f"CopyFlags {flags:#x}")
+
+
+_SHARED_EXPONENT = frozenset({DxgiFormat.R32_UINT, DxgiFormat.R32_SINT})
+"""Formats between which and R9G9B9E5_SHAREDEXP texels are copied as they are."""
+
+
+def _copies(target: Resource, source: Resource) -> bool:
+    """Whether texels are copied in one family of formats, else as blocks of the same size.
+
+    Raises Refused (E_INVALIDARG) for resources that are not copied: of other types, formats or
+    usages.
+    """
+    same_kind = type(target) is type(source)
+    if not same_kind or target.usage is Usage.IMMUTABLE:
+        raise Refused(Result.E_INVALIDARG, "a copy to this resource")
+    if target.is_buffer or target.ddi.Format == source.ddi.Format:
         return True
-    rows = DXGI.get(DxgiFormat(first)), DXGI.get(DxgiFormat(second))
-    return None not in rows and rows[0].family is rows[1].family  # type: ignore[union-attr]
+    formats = DxgiFormat(target.ddi.Format), DxgiFormat(source.ddi.Format)
+    one, other = DXGI[formats[0]], DXGI[formats[1]]
+    if one.family is other.family:
+        return True
+    blocks = (one.texels.block == (1, 1)) != (other.texels.block == (1, 1))
+    exponent = DxgiFormat.R9G9B9E5_SHAREDEXP in formats and _SHARED_EXPONENT.intersection(formats)
+    if not blocks and not exponent:
+        raise Refused(Result.E_INVALIDARG, f"a copy of {formats[1].name} to {formats[0].name}")
+    return False
 
 
 _ACCESS: dict[Map, CpuAccess] = {
@@ -479,7 +636,7 @@ def mapping(resource: Resource, index: int, kind: Map) -> str:
         return "StagingResourceMap"
     if not dynamic:
         return "ResourceMap"
-    if kind is Map.WRITE_DISCARD:
+    if kind == Map.WRITE_DISCARD:
         return f"Dynamic{_noun(resource)}MapDiscard"
     return "DynamicIABufferMapNoOverwrite" if _noun(resource) == "IABuffer" else "ResourceMap"
 

@@ -9,13 +9,14 @@ Source: the Direct3D 11 documentation of FinishCommandList and ExecuteCommandLis
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import IntEnum
 from typing import Any
 
 import msgspec
 
+from dp2emu.argument_check import checked
 from dp2emu.ddi10.resources.maps import Map, MappedSubresource
-from dp2emu.errors import ContractError
-from dp2emu.runtime10.bindings import Sender
+from dp2emu.runtime10.bindings import Sender, void
 from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.runtime10.context import Context, mapping, unmapping
 from dp2emu.runtime10.hazards import Call, HazardTracker
@@ -68,6 +69,13 @@ class MappedWrite(msgspec.Struct, frozen=True):
 Step = DriverCall | MappedWrite
 
 
+class ContextType(IntEnum):
+    """D3D11_DEVICE_CONTEXT_TYPE."""
+
+    IMMEDIATE = 0
+    DEFERRED = 1
+
+
 def write_rows(
     mapped: MappedSubresource, part: Part, data: bytes, row_pitch: int, slice_pitch: int
 ) -> None:
@@ -89,6 +97,7 @@ def write_rows(
             view[place : place + len(given)] = given
 
 
+@checked
 class CommandList(DeviceChild):
     """ID3D11CommandList: ``steps`` to execute in the default state, and ``resets``, the calls that
     set the default state after them.
@@ -103,16 +112,36 @@ class CommandList(DeviceChild):
 
 
 class _Recording:
-    """The driver's calls that a deferred context makes.  Mutable: calls are added."""
+    """The driver's calls that a deferred context makes, with the objects that they use.  Mutable:
+    calls are added.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, owner: Any) -> None:
         self.steps: list[Step] = []
+        self._owner = owner
+        self._uses: dict[int, DeviceChild] = {}
 
     def send(self, entry: str, *arguments: Any) -> None:
         """Keep a call."""
-        self.steps.append(DriverCall((entry, arguments)))
+        self.add(DriverCall((entry, arguments)))
+
+    def add(self, step: Step) -> None:
+        """Keep a step, and the objects that it uses alive."""
+        for memory in step.memories():
+            if id(memory) not in self._uses:
+                used = self._uses[id(memory)] = self._owner.child(memory)
+                used.users += 1
+        self.steps.append(step)
+
+    def finished(self, resets: Sequence[Call]) -> CommandList:
+        """The command list of the steps, which uses their objects from now on."""
+        made = CommandList(self._owner, self.steps, resets, *self._uses.values())
+        for used in self._uses.values():
+            used.drop()
+        return made
 
 
+@checked
 class ListContext(Context):
     """A context that executes command lists.  Mutable."""
 
@@ -121,29 +150,39 @@ class ListContext(Context):
         state.
         """
         kept = self.state.calls() if restore else []
+        held = [self.owner.child(each) for _, values in kept for each in memories(values)]
+        for each in held:
+            each.users += 1
         self.clear_state()
         self._play(commands)
         for entry, arguments in kept:
             self.do(entry, *arguments)
+        for each in held:
+            each.drop()
 
     def _play(self, commands: CommandList) -> None:
         """Execute the steps of a command list."""
         raise NotImplementedError
 
 
+@checked
 class ImmediateContext(ListContext):
     """ID3D11DeviceContext of a device, whose calls reach the driver at once.  Mutable."""
 
+    def get_type(self) -> ContextType:
+        """GetType."""
+        return ContextType.IMMEDIATE
+
     def _play(self, commands: CommandList) -> None:
         for step in commands.steps:
-            try:
-                step.play(self._sender)
-            except (ContractError, Refused) as error:
-                self.messages.append(str(error))
-            else:
-                self._note_query(step)
+            self._attempt(step)
         for entry, arguments in commands.resets:
-            self._sender.send(entry, *arguments)
+            self._attempt(DriverCall((entry, arguments)))
+
+    @void
+    def _attempt(self, step: Step) -> None:
+        step.play(self._sender)
+        self._note_query(step)
 
     def _note_query(self, step: Step) -> None:
         """Note that a query was begun or ended, if that is what a step does."""
@@ -155,11 +194,16 @@ class ImmediateContext(ListContext):
 _QUERY_CALLS = ("QueryBegin", "QueryEnd")
 
 
+@checked
 class DeferredContext(ListContext):
     """ID3D11DeviceContext that records its calls in command lists.  Mutable."""
 
+    def get_type(self) -> ContextType:
+        """GetType."""
+        return ContextType.DEFERRED
+
     def __init__(self, owner: Any, hazards: HazardTracker) -> None:
-        self._recording = _Recording()
+        self._recording = _Recording(owner)
         self._sharing = hazards
         self._written: dict[tuple[int, int], bytearray] = {}
         self._open: dict[tuple[int, int], tuple[Map, MappedSubresource]] = {}
@@ -169,24 +213,27 @@ class DeferredContext(ListContext):
         """FinishCommandList: the calls since the last one; with ``restore`` the state is kept for
         the next list, else the context is in the default state.
         """
-        steps, resets, kept = self._recording.steps, self.state.resets(), self.state.calls()
-        objects = {id(memory): memory for step in steps for memory in step.memories()}
-        uses = map(self.owner.child, objects.values())
-        made = CommandList(self.owner, steps, resets, *uses)
-        for entry, arguments in resets:
-            self.state.note(entry, arguments)
+        resets, kept = self.state.resets(), self.state.calls()
+        made = self._recording.finished(resets)
         self._hazards = HazardTracker(self._sharing)
         self._written.clear()
-        self._recording = _Recording()
-        self._sender = self._recording
+        self._open.clear()
+        self._sender = self._recording = _Recording(self.owner)
+        held = [self.owner.child(each) for _, values in kept for each in memories(values)]
+        for each in held:
+            each.users += 1
+        for entry, arguments in resets:
+            self.state.note(entry, arguments)
         if restore:
             for entry, arguments in kept:
                 self.do(entry, *arguments)
+        for each in held:
+            each.drop()
         return made
 
     def _play(self, commands: CommandList) -> None:
-        self._recording.steps.extend(commands.steps)
-        self._recording.steps.extend(map(DriverCall, commands.resets))
+        for step in (*commands.steps, *map(DriverCall, commands.resets)):
+            self._recording.add(step)
 
     def map(self, resource: Resource, index: int, kind: Map, flags: int = 0) -> MappedSubresource:
         """Map: memory whose bytes the command list writes.
@@ -197,7 +244,7 @@ class DeferredContext(ListContext):
         mapping(resource, index, kind)
         key = id(resource), index
         part = parts_of(resource.ddi)[index]
-        if kind is Map.WRITE_DISCARD:
+        if kind == Map.WRITE_DISCARD:
             self._written[key] = bytearray(part.size)
         if kind not in (Map.WRITE_DISCARD, Map.WRITE_NOOVERWRITE) or key not in self._written:
             raise Refused(Result.E_INVALIDARG, f"map {kind} on a deferred context")
@@ -214,7 +261,7 @@ class DeferredContext(ListContext):
             return
         kind, _ = self._open.pop(key)
         data = bytes(self._written[key])
-        self._recording.steps.append(MappedWrite(resource, index, kind, data))
+        self._recording.add(MappedWrite(resource, index, kind, data))
 
     def begin(self, query: Query) -> None:
         """Begin, when the command list is executed."""

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from dp2emu.argument_check import checked
 from dp2emu.ddi10.resources.resource import BindFlag, CreateResource, ResourceType
 from dp2emu.runtime10.buffers import buffer_resource
+from dp2emu.runtime10.class_linkage import ClassLinkage
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.deferred import DeferredContext, ImmediateContext
 from dp2emu.runtime10.descriptions import (
@@ -62,6 +63,7 @@ from dp2emu.runtime10.signatures import Code
 from dp2emu.runtime10.streamout import StreamDeclaration
 from dp2emu.runtime10.textures import MiscFlag, TextureDesc, parts_of, texture_resource
 from dp2emu.runtime10.views import ViewDesc
+from dp2emu.shader.sm4.interfaces import interfaces_in
 
 _Child = TypeVar("_Child", bound=DeviceChild)
 _Shader = TypeVar("_Shader", bound=Shader)
@@ -92,21 +94,31 @@ class Device:
     # Objects
 
     def child(self, memory: bytearray) -> Any:
-        """The application's object of a driver's object."""
-        return self._children[id(memory)]
+        """The application's object of a driver's object.
+
+        Raises Refused (E_INVALIDARG) for memory of no object of the device.
+        """
+        found = self._children.get(id(memory))
+        if found is None:
+            raise Refused(Result.E_INVALIDARG, "no object of this device")
+        return found
 
     def bound(self, memory: bytearray) -> None:
-        """Count a slot in which an object is bound."""
-        self._children[id(memory)].users += 1
+        """Count a slot in which an object is bound.  Raises as ``child`` does."""
+        self.child(memory).users += 1
 
     def unbound(self, memory: bytearray) -> None:
-        """Count a slot less in which an object is bound."""
-        self._children[id(memory)].drop()
+        """Count a slot less in which an object is bound.  Raises as ``child`` does."""
+        self.child(memory).drop()
+
+    def keep(self, child: DeviceChild) -> None:
+        """Know a new object by its memory."""
+        self._children[id(child.memory)] = child
 
     def discard(self, child: DeviceChild) -> None:
         """Destroy an object that is not used any more."""
-        if child.noun:
-            del self._children[id(child.memory)]
+        known = self._children.pop(id(child.memory), None)
+        if known is not None and child.noun:
             self.driver.call(f"Destroy{child.noun}", child.memory)
         if isinstance(child, State):
             self._states.pop((type(child), child.desc), None)
@@ -116,17 +128,14 @@ class Device:
     def close(self) -> None:
         """Destroy the device with all its objects, as the last Release does."""
         self.context.clear_state()
-        for child in reversed(list(self._children.values())):
-            if isinstance(child, View):
-                self.driver.call(f"Destroy{child.noun}", child.memory)
-        for child in reversed(list(self._children.values())):
-            if not isinstance(child, View):
-                self.driver.call(f"Destroy{child.noun}", child.memory)
+        newest = [child for child in reversed(self._children.values()) if child.noun]
+        for child in sorted(newest, key=lambda each: not isinstance(each, View)):
+            self.driver.call(f"Destroy{child.noun}", child.memory)
         self._children.clear()
         self.driver.call("DestroyDevice")
 
     def _kept(self, made: _Child) -> _Child:
-        self._children[id(made.memory)] = made
+        self.keep(made)
         return made
 
     # Resources
@@ -243,21 +252,29 @@ class Device:
         made = self.driver.create_input_layout(elements, shader)
         return self._kept(InputLayout(self, made.memory))
 
-    def create_vertex_shader(self, bytecode: bytes) -> VertexShader:
+    def create_vertex_shader(
+        self, bytecode: bytes, linkage: ClassLinkage | None = None
+    ) -> VertexShader:
         """CreateVertexShader from a DXBC container."""
-        return self._shader(VertexShader, bytecode)
+        return self._shader(VertexShader, bytecode, linkage)
 
-    def create_hull_shader(self, bytecode: bytes) -> HullShader:
+    def create_hull_shader(
+        self, bytecode: bytes, linkage: ClassLinkage | None = None
+    ) -> HullShader:
         """CreateHullShader from a DXBC container."""
-        return self._shader(HullShader, bytecode)
+        return self._shader(HullShader, bytecode, linkage)
 
-    def create_domain_shader(self, bytecode: bytes) -> DomainShader:
+    def create_domain_shader(
+        self, bytecode: bytes, linkage: ClassLinkage | None = None
+    ) -> DomainShader:
         """CreateDomainShader from a DXBC container."""
-        return self._shader(DomainShader, bytecode)
+        return self._shader(DomainShader, bytecode, linkage)
 
-    def create_geometry_shader(self, bytecode: bytes) -> GeometryShader:
+    def create_geometry_shader(
+        self, bytecode: bytes, linkage: ClassLinkage | None = None
+    ) -> GeometryShader:
         """CreateGeometryShader from a DXBC container."""
-        return self._shader(GeometryShader, bytecode)
+        return self._shader(GeometryShader, bytecode, linkage)
 
     def create_geometry_shader_with_stream_output(
         self,
@@ -273,18 +290,33 @@ class Device:
         made = self.driver.create_streaming_shader(code, declaration, strides, rasterized_stream)
         return self._kept(GeometryShader(self, made.memory, code))
 
-    def create_pixel_shader(self, bytecode: bytes) -> PixelShader:
+    def create_pixel_shader(
+        self, bytecode: bytes, linkage: ClassLinkage | None = None
+    ) -> PixelShader:
         """CreatePixelShader from a DXBC container."""
-        return self._shader(PixelShader, bytecode)
+        return self._shader(PixelShader, bytecode, linkage)
 
-    def create_compute_shader(self, bytecode: bytes) -> ComputeShader:
+    def create_compute_shader(
+        self, bytecode: bytes, linkage: ClassLinkage | None = None
+    ) -> ComputeShader:
         """CreateComputeShader from a DXBC container."""
-        return self._shader(ComputeShader, bytecode)
+        return self._shader(ComputeShader, bytecode, linkage)
 
-    def _shader(self, kind: type[_Shader], bytecode: bytes) -> _Shader:
+    def _shader(
+        self, kind: type[_Shader], bytecode: bytes, linkage: ClassLinkage | None
+    ) -> _Shader:
         code = Code.of(bytecode)
+        interfaces = None
+        if linkage is not None and code.interfaces is not None:
+            interfaces = interfaces_in(code.interfaces)
         made = self.driver.create_shader(kind.stage, code)
-        return self._kept(kind(self, made.memory, code))
+        if linkage is not None and interfaces is not None:
+            linkage.add(interfaces)
+        return self._kept(kind(self, made.memory, code, interfaces))
+
+    def create_class_linkage(self) -> ClassLinkage:
+        """CreateClassLinkage: shaders that are created with it give it their classes."""
+        return ClassLinkage(self)
 
     # States
 

@@ -70,6 +70,17 @@ class HazardTracker:
         except (TypeError, ValueError, AttributeError) as error:
             raise ArgumentError(f"{entry}: {error}") from None
 
+    def bound(self) -> tuple[Any, ...]:
+        """What is bound now, for ``restore``."""
+        return (
+            dict(self._vertices), self._indices, dict(self._read), dict(self._outputs),
+            dict(self._slots),
+        )  # fmt: skip
+
+    def restore(self, bound: tuple[Any, ...]) -> None:
+        """Forget what was recorded since ``bound`` returned."""
+        self._vertices, self._indices, self._read, self._outputs, self._slots = bound
+
     # Views
 
     def _create_read(self, entry: str, desc: Any, memory: bytearray, *rest: Any) -> Iterator[Call]:

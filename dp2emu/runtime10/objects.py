@@ -8,21 +8,27 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from dp2emu.argument_check import checked
 from dp2emu.ddi10.resources.resource import CreateResource, ResourceType, Usage
 from dp2emu.runtime10 import descriptions
 from dp2emu.runtime10.driver_device import Resource as DriverResource
 from dp2emu.runtime10.query import Query as DriverQuery
 from dp2emu.runtime10.signatures import Code
 from dp2emu.runtime10.views import ViewDesc
+from dp2emu.shader.sm4.interfaces import Interfaces
 
 
 class Owner(Protocol):
     """A device, as its objects use it."""
 
+    def keep(self, child: DeviceChild) -> None:
+        """Know a new object by its memory."""
+
     def discard(self, child: DeviceChild) -> None:
         """Destroy an object that is not used any more."""
 
 
+@checked
 class DeviceChild:
     """An object of a device, with one reference at first.  Mutable: references are counted.
 
@@ -81,6 +87,7 @@ class DeviceChild:
         return self.private_data.get(guid)
 
 
+@checked
 class Resource(DeviceChild):
     """ID3D11Resource: a buffer or texture; ``desc`` is its description."""
 
@@ -90,6 +97,7 @@ class Resource(DeviceChild):
         super().__init__(owner, made.memory)
         self.driver = made
         self.desc = desc
+        self.min_lod = 0.0
 
     @property
     def ddi(self) -> CreateResource:
@@ -107,30 +115,35 @@ class Resource(DeviceChild):
         return self.ddi.ResourceDimension == ResourceType.BUFFER
 
 
+@checked
 class Buffer(Resource):
     """ID3D11Buffer."""
 
     desc: descriptions.BufferDesc
 
 
+@checked
 class Texture1D(Resource):
     """ID3D11Texture1D."""
 
     desc: descriptions.Texture1DDesc
 
 
+@checked
 class Texture2D(Resource):
     """ID3D11Texture2D."""
 
     desc: descriptions.Texture2DDesc
 
 
+@checked
 class Texture3D(Resource):
     """ID3D11Texture3D."""
 
     desc: descriptions.Texture3DDesc
 
 
+@checked
 class View(DeviceChild):
     """ID3D11View: a view of ``resource``; ``desc`` is None for the default view."""
 
@@ -139,31 +152,41 @@ class View(DeviceChild):
         self.resource = resource
         self.desc = desc
 
+    def get_resource(self) -> Resource:
+        """GetResource: the resource, with a reference more."""
+        self.resource.add_ref()
+        return self.resource
 
+
+@checked
 class ShaderResourceView(View):
     """ID3D11ShaderResourceView."""
 
     noun = "ShaderResourceView"
 
 
+@checked
 class RenderTargetView(View):
     """ID3D11RenderTargetView."""
 
     noun = "RenderTargetView"
 
 
+@checked
 class DepthStencilView(View):
     """ID3D11DepthStencilView."""
 
     noun = "DepthStencilView"
 
 
+@checked
 class UnorderedAccessView(View):
     """ID3D11UnorderedAccessView."""
 
     noun = "UnorderedAccessView"
 
 
+@checked
 class State(DeviceChild):
     """A state object; ``desc`` is its description."""
 
@@ -172,6 +195,7 @@ class State(DeviceChild):
         self.desc = desc
 
 
+@checked
 class BlendState(State):
     """ID3D11BlendState."""
 
@@ -179,6 +203,7 @@ class BlendState(State):
     desc: descriptions.BlendDesc
 
 
+@checked
 class DepthStencilState(State):
     """ID3D11DepthStencilState."""
 
@@ -186,6 +211,7 @@ class DepthStencilState(State):
     desc: descriptions.DepthStencilDesc
 
 
+@checked
 class RasterizerState(State):
     """ID3D11RasterizerState."""
 
@@ -193,6 +219,7 @@ class RasterizerState(State):
     desc: descriptions.RasterizerDesc
 
 
+@checked
 class SamplerState(State):
     """ID3D11SamplerState."""
 
@@ -200,59 +227,73 @@ class SamplerState(State):
     desc: descriptions.SamplerDesc
 
 
+@checked
 class InputLayout(DeviceChild):
     """ID3D11InputLayout."""
 
     noun = "ElementLayout"
 
 
+@checked
 class Shader(DeviceChild):
-    """A shader; ``code`` is the compiled shader, ``stage`` the stage's name in the DDI."""
+    """A shader; ``code`` is the compiled shader, ``stage`` the stage's name in the DDI, and
+    ``interfaces`` are the names of its class linkage if it was created with one.
+    """
 
     noun = "Shader"
     stage = ""
 
-    def __init__(self, owner: Owner, memory: bytearray, code: Code) -> None:
+    def __init__(
+        self, owner: Owner, memory: bytearray, code: Code, interfaces: Interfaces | None = None
+    ) -> None:
         super().__init__(owner, memory)
         self.code = code
+        self.interfaces = interfaces
 
 
+@checked
 class VertexShader(Shader):
     """ID3D11VertexShader."""
 
     stage = "Vertex"
 
 
+@checked
 class HullShader(Shader):
     """ID3D11HullShader."""
 
     stage = "Hull"
 
 
+@checked
 class DomainShader(Shader):
     """ID3D11DomainShader."""
 
     stage = "Domain"
 
 
+@checked
 class GeometryShader(Shader):
     """ID3D11GeometryShader."""
 
     stage = "Geometry"
 
 
+@checked
 class PixelShader(Shader):
     """ID3D11PixelShader."""
 
     stage = "Pixel"
 
 
+@checked
 class ComputeShader(Shader):
     """ID3D11ComputeShader."""
 
     stage = "Compute"
 
 
+@checked
 class Query(DeviceChild):
     """ID3D11Query or ID3D11Predicate; ``desc`` is its description."""
 
@@ -268,5 +309,6 @@ class Query(DeviceChild):
         return self.driver.data_size
 
 
+@checked
 class Predicate(Query):
     """ID3D11Predicate."""

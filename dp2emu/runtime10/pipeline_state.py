@@ -11,10 +11,13 @@ from typing import Any
 import msgspec
 
 from dp2emu.ddi10.resources.unordered_access import KEEP
-from dp2emu.ddi10.shaders.stages import PREFIXES
+from dp2emu.ddi10.resources.unordered_access import SLOTS as UNORDERED_SLOTS
+from dp2emu.ddi10.shaders.stages import CONSTANT_BUFFERS, PREFIXES, RESOURCES, SAMPLERS
 from dp2emu.ddi10.states.bindings import APPEND, VIEWPORTS
+from dp2emu.ddi10.states.input_layout import SLOTS as VERTEX_SLOTS
 from dp2emu.ddi10.states.state_objects import TARGETS
 from dp2emu.gpu.command.stream_targets import STREAM_TARGETS
+from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.runtime10.hazards import Call
 
 Row = tuple[Any, ...]
@@ -25,21 +28,26 @@ _KEPT = {"CsSetUnorderedAccessViews": KEEP}
 
 
 class Slots(msgspec.Struct, frozen=True):
-    """A function that binds to slots from a first one on; ``unbound`` are an empty slot's
-    values.
+    """A function that binds to ``count`` slots from a first one on; ``unbound`` are an empty
+    slot's values.
     """
 
+    count: int
     unbound: Row = (None,)
 
 
 SLOTTED: dict[str, Slots] = {
     **{
-        f"{prefix}Set{noun}": Slots()
+        f"{prefix}Set{noun}": Slots(count)
         for prefix in PREFIXES
-        for noun in ("ConstantBuffers", "ShaderResources", "Samplers")
+        for noun, count in (
+            ("ConstantBuffers", CONSTANT_BUFFERS),
+            ("ShaderResources", RESOURCES),
+            ("Samplers", SAMPLERS),
+        )
     },
-    "IaSetVertexBuffers": Slots((None, 0, 0)),
-    "CsSetUnorderedAccessViews": Slots((None, KEEP)),
+    "IaSetVertexBuffers": Slots(VERTEX_SLOTS, (None, 0, 0)),
+    "CsSetUnorderedAccessViews": Slots(UNORDERED_SLOTS, (None, KEEP)),
 }
 """The functions that bind to slots, by name."""
 
@@ -59,6 +67,20 @@ WHOLE: dict[str, Row] = {
 }
 """The arguments of the default state, by function, of functions that set all of a state."""
 
+_FREE = {"SetViewports": 0, "SetScissorRects": 0, "SetRenderTargets": 1, "SoSetTargets": 1}
+"""Functions that set several of a state, and the place of the number that they leave unset."""
+_LINKED = frozenset(f"{prefix}SetShader" for prefix in PREFIXES)
+
+
+def driver_call(entry: str, arguments: Row) -> Row:
+    """The function and the arguments of the driver for a call that sets a state: a shader with
+    class instances is bound by a function of its own.
+    """
+    if entry in _LINKED and len(arguments) > 1:
+        shader, tables, data, _ = arguments
+        return f"{entry}WithIfaces", shader, tables, data
+    return entry, *arguments
+
 
 class PipelineState:
     """The state of a context, by the functions that set it.  Mutable: calls change it.
@@ -74,6 +96,25 @@ class PipelineState:
         self._unbound = unbound
         self._whole: dict[str, Row] = {}
         self._slots: dict[str, dict[int, Row]] = {entry: {} for entry in SLOTTED}
+
+    def check(self, entry: str, arguments: Row) -> None:
+        """Raise Refused (E_INVALIDARG) for a call that sets slots which do not exist, or for
+        values that are not one for each slot.
+        """
+        if entry in SLOTTED:
+            start, *columns = arguments
+            counts = {len(each) for each in columns if each is not None}
+            if len(counts) > 1:
+                raise Refused(Result.E_INVALIDARG, f"{entry} of {sorted(counts)} values")
+            self.check_slots(entry, start, max(counts, default=0))
+        elif entry in _FREE and arguments[_FREE[entry]] < 0:
+            raise Refused(Result.E_INVALIDARG, f"{entry} of too many")
+
+    def check_slots(self, entry: str, start: int, count: int) -> None:
+        """Raise Refused (E_INVALIDARG) for slots that ``entry`` does not set."""
+        slots = SLOTTED[entry].count
+        if not 0 <= start <= start + count <= slots:
+            raise Refused(Result.E_INVALIDARG, f"{count} slots from {start} on, of {slots}")
 
     def note(self, entry: str, arguments: Row) -> None:
         """Keep the state that a call sets; other calls are ignored."""

@@ -16,10 +16,11 @@ from dp2emu.d3d.formats import FormatRow
 from dp2emu.ddi10.shaders.stages import SignatureEntry, Signatures, TessellationSignatures
 from dp2emu.ddi10.states.input_layout import InputElement
 from dp2emu.runtime10.codes import Refused, Result
-from dp2emu.shader.sm4.container import ComponentType, Container, Element, Signature, unpack
+from dp2emu.shader.sm4.container import Chunk, ComponentType, Container, Element, Signature, unpack
 from dp2emu.shader.sm4.decode import decode
 from dp2emu.shader.sm4.enums import SystemValue
 from dp2emu.shader.sm4.flow import phases
+from dp2emu.shader.sm4.interfaces import INTERFACES_TAG
 from dp2emu.shader.sm4.lower.declared import Declared, declared
 from dp2emu.shader.sm4.lower.lowered import Register
 
@@ -57,12 +58,16 @@ class Code(msgspec.Struct, frozen=True):
     inputs: Signature = ()
     outputs: Signature = ()
     patch_constants: Signature = ()
+    interfaces: Chunk | None = None
+    """Chunk IFCE of the container, the names of class linkage."""
 
     @classmethod
     def of(cls, container: bytes) -> Code:
         """The shader of a DXBC container.  Raises ShaderError."""
         parts: Container = unpack(container)
-        return cls(parts.program, parts.inputs, parts.outputs, parts.patch_constants)
+        named = [each for each in parts.chunks if each.tag == INTERFACES_TAG]
+        signatures = parts.inputs, parts.outputs, parts.patch_constants
+        return cls(parts.program, *signatures, named[0] if named else None)
 
     @property
     def named_inputs(self) -> Signature:

@@ -206,7 +206,7 @@ def _dependencies(stage: Stage) -> list[object]:
     """Cache key of a stage's resources: slots, bound objects, and their current memory."""
     found: list[object] = []
     for slot, buffer in stage.constants.items():
-        found += (slot, buffer, buffer.surface)
+        found += (slot, buffer, buffer.surface, stage.ranges.get(slot))
     for slot, view in stage.resources.items():
         found += (slot, view, view.resource.surface)
     for slot, sampler in stage.samplers.items():

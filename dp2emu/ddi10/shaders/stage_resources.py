@@ -19,7 +19,7 @@ from dp2emu.ddi10.shaders.shader import Shader
 from dp2emu.ddi10.shaders.stages import Stage
 from dp2emu.ddi10.states.state_objects import SamplerDesc
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.command.bindings import TextureBinding, Uniforms
+from dp2emu.gpu.command.bindings import ConstantRange, TextureBinding, Uniforms
 from dp2emu.gpu.command.packets import ShaderBindings
 from dp2emu.gpu.command.pipeline import Samplers
 from dp2emu.gpu.command.post_vertex_stages import StageProgram
@@ -215,6 +215,11 @@ def _program(
     return StageProgram(shader.program, uniforms, buffers, bound.textures, bound.samplers, units)
 
 
-def constant_buffers(stage: Stage) -> dict[str, Surface]:
+def constant_buffers(stage: Stage) -> dict[str, Surface | ConstantRange]:
     """Memory of the constant buffers bound to a stage, by uniform file name: ``cb<slot>``."""
-    return {f"cb{slot}": buffer.surface for slot, buffer in stage.constants.items()}
+    whole = {slot: buffer.surface for slot, buffer in stage.constants.items()}
+    parts = {
+        slot: ConstantRange(whole[slot], first, count)
+        for slot, (first, count) in stage.ranges.items()
+    }
+    return {f"cb{slot}": memory for slot, memory in {**whole, **parts}.items()}

@@ -55,6 +55,11 @@ from dp2emu.shader.sm4.opcodes import Op
 CONSTANT_BUFFERS, RESOURCES, SAMPLERS = 14, 128, 16
 """Numbers of constant buffer, resource and sampler slots of a shader stage."""
 
+MOST_CONSTANTS = 4096
+"""Maximum number of constants, of four values each, that a shader reads from a buffer."""
+_GRANULE = 16
+"""Ranges of constants begin and end at multiples of this number of constants."""
+
 PREFIXES = ("Vs", "Ps", "Gs", "Hs", "Ds", "Cs")
 """First two letters of the names of the DDI functions that bind to a shader stage."""
 
@@ -127,17 +132,22 @@ class ShaderObject(msgspec.Struct, frozen=True):
 
 
 NO_SHADER = ShaderObject(None)
+_UINT = 0xFFFFFFFF
 _BOUNDS = PointerData(1 << 12, 1 << 4, 1 << 4, 1 << 7)
 """Exclusive upper bounds of the members of D3D11DDIARG_POINTERDATA, which are bit fields."""
 
 
 class Stage(msgspec.Struct):
-    """What is bound to a shader stage, by slot; unbound slots have no key.  Setters change it."""
+    """What is bound to a shader stage, by slot; unbound slots have no key.  Setters change it.
+
+    ``ranges`` are first constant and number of constants of buffers that are not bound wholly.
+    """
 
     shader: Shader | None = None
     stream_output: StreamOutputLayouts | None = None
     hull: HullShader | None = None
     constants: dict[int, Resource] = msgspec.field(default_factory=dict)
+    ranges: dict[int, tuple[int, int]] = msgspec.field(default_factory=dict)
     resources: dict[int, ShaderView] = msgspec.field(default_factory=dict)
     samplers: dict[int, SamplerDesc] = msgspec.field(default_factory=dict)
 
@@ -257,7 +267,6 @@ class Stages:
 
     def _setters(self, prefix: str, stage: Stage) -> dict[str, Callable[..., Any]]:
         kinds: tuple[tuple[str, Objects[Any], dict[int, Any], int], ...] = (
-            ("ConstantBuffers", self._resources.objects, stage.constants, CONSTANT_BUFFERS),
             ("ShaderResources", self._views.shaders, stage.resources, RESOURCES),
             ("Samplers", self._states.samplers, stage.samplers, SAMPLERS),
         )
@@ -266,6 +275,8 @@ class Stages:
             f"{prefix}SetShader": partial(self._set_shader, f"{prefix}SetShader", stage),
             name: partial(self._set_with_interfaces, name, stage),
         }
+        name = f"{prefix}SetConstantBuffers"
+        functions[name] = partial(self._set_constants, name, stage)
         for noun, objects, slots, count in kinds:
             name = f"{prefix}Set{noun}"
             functions[name] = partial(self._set, name, objects, slots, count)
@@ -300,6 +311,31 @@ class Stages:
         stage.shader, stage.hull = bound.shader, bound.hull
         stage.stream_output = bound.stream_output
 
+    def _set_constants(
+        self,
+        entry: str,
+        stage: Stage,
+        start: int,
+        handles: Sequence[bytearray | None],
+        pFirstConstant: Sequence[int] | None = None,
+        pNumConstants: Sequence[int] | None = None,
+    ) -> None:
+        """Bind constant buffers, or ranges of them as drivers of Direct3D 11.1 do."""
+        first, counts = pFirstConstant, pNumConstants
+        if first is None or counts is None:
+            self._contract.check(first is counts is None, Rule.CONSTANT_RANGES, entry)
+            ranges: list[tuple[int, int] | None] = [None] * len(handles)
+        else:
+            fits = self._interface >= Interface.D3D11_0 and _are_ranges(handles, first, counts)
+            self._contract.check(fits, Rule.CONSTANT_RANGES, entry)
+            ranges = [*zip(first, counts, strict=True)]
+        buffers = self._resources.objects
+        self._set(entry, buffers, stage.constants, CONSTANT_BUFFERS, start, handles)
+        for slot, part in enumerate(ranges, start):
+            stage.ranges.pop(slot, None)
+            if part is not None and slot in stage.constants:
+                stage.ranges[slot] = part
+
     def _set(
         self,
         entry: str,
@@ -316,6 +352,14 @@ class Stages:
             slots.pop(slot, None)
             if value is not None:
                 slots[slot] = value
+
+
+def _are_ranges(handles: Sequence[object], first: Sequence[int], counts: Sequence[int]) -> bool:
+    """Whether there is a range of constants for each handle, as Direct3D 11.1 allows it."""
+    return len(handles) == len(first) == len(counts) and all(
+        0 <= start <= _UINT and 0 <= count <= MOST_CONSTANTS and not (start | count) % _GRANULE
+        for start, count in zip(first, counts, strict=True)
+    )
 
 
 def _programs(made: Shader | HullShader) -> Iterator[Program]:

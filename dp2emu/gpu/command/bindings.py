@@ -101,6 +101,15 @@ Textures = Mapping[int, TextureBinding]
 Uniforms = Mapping[str, NDArray[Any]]
 """Values of a program's uniform files by name, in arrays that no longer change."""
 
-ConstantBuffers = Mapping[str, Surface]
+
+class ConstantRange(msgspec.Struct, frozen=True):
+    """A range of a buffer as a constant buffer, in constants of four words."""
+
+    surface: Surface
+    first: int
+    count: int
+
+
+ConstantBuffers = Mapping[str, Surface | ConstantRange]
 """Constant buffers by name of the uniform file that each becomes, read when the packet
 executes."""

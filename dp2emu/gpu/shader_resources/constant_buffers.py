@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 from msgspec.structs import replace
 
-from dp2emu.gpu.command.bindings import ConstantBuffers, Uniforms
+from dp2emu.gpu.command.bindings import ConstantBuffers, ConstantRange, Uniforms
 from dp2emu.gpu.command.packets import Draw, ShaderBindings
 from dp2emu.gpu.command.post_vertex_stages import PostVertexStages, StageProgram
 from dp2emu.gpu.resource.heap import Surface
@@ -57,9 +57,17 @@ def constants_of(program: Program | None, buffers: ConstantBuffers) -> Uniforms:
     return {file.name: _words(buffers[file.name], file) for file in files if file.name in buffers}
 
 
-def _words(buffer: Surface, file: File) -> I32:
-    """Return a constant buffer's words for uniform file ``file``, zeros past the buffer's end."""
+_WORDS = 4
+"""Number of words of a constant."""
+
+
+def _words(bound: Surface | ConstantRange, file: File) -> I32:
+    """Return a constant buffer's words for uniform file ``file``, zeros past its end."""
     words = np.zeros(file.size, np.int32)
-    whole = buffer.words[: min(file.size, -(-buffer.data.nbytes // 4))]
+    buffer, start, count = bound, 0, file.size
+    if isinstance(bound, ConstantRange):
+        buffer, start = bound.surface, bound.first * _WORDS
+        count = min(count, bound.count * _WORDS)
+    whole = buffer.words[start : min(start + count, -(-buffer.data.nbytes // 4))]
     words[: len(whole)] = whole
     return words

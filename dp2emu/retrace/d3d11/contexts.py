@@ -100,7 +100,28 @@ def _slots_method(prefix: str, interfaces: str, noun: str, kind: type[DeviceChil
         _hand_out(call, call.placed(3), found)
 
 
+def _ranges_method(prefix: str) -> None:
+    """Register the methods that bind and return ranges of constant buffers of a stage."""
+    stage = prefix.lower()
+
+    @method("ID3D11DeviceContext", f"{prefix}SetConstantBuffers1")
+    def set_ranges(program: Program, call: Arguments) -> None:
+        """Binds ranges of buffers to slots of the stage."""
+        found = things(call, "ppConstantBuffers", Buffer)
+        ranges = (integers(call, name) for name in ("pFirstConstant", "pNumConstants"))
+        setter = getattr(context_of(call), f"{stage}_set_constant_buffers1")
+        setter(call.integer("StartSlot"), found, *ranges)
+
+    @method("ID3D11DeviceContext", f"{prefix}GetConstantBuffers1")
+    def get_ranges(program: Program, call: Arguments) -> None:
+        """Nothing for the driver: the addresses mean the buffers that are bound."""
+        getter = getattr(context_of(call), f"{stage}_get_constant_buffers1")
+        found = getter(call.integer("StartSlot"), call.integer("NumBuffers"))
+        _hand_out(call, "ppConstantBuffers", [row[0] for row in found])
+
+
 for _prefix, (_interfaces, _kind) in _STAGES.items():
+    _ranges_method(_prefix)
     _shader_method(_prefix, _interfaces, _kind)
     for _noun, _slot_kind in _SLOTTED.items():
         _slots_method(_prefix, _interfaces, _noun, _slot_kind)

@@ -161,6 +161,43 @@ def test_constants_resources_and_samplers_are_those_of_the_stage() -> None:
     assert driven.words(buffer)[4:8] == [5, 7, 9, 11]
 
 
+RANGES = [([16], None), (None, [16]), ([8], [16]), ([16], [24]), ([0], [4112]), ([-16], [16]),
+          ([0, 16], [16])]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "counts"), RANGES)
+def test_ranges_of_constants_are_multiples_of_16_up_to_4096(
+    first: list[int] | None, counts: list[int] | None
+) -> None:
+    driven = Computing()
+    buffer = driven.buffer(bytes(512), BindFlag.CONSTANT_BUFFER)
+    arguments = 0, [buffer], first, counts
+    assert driven.refused("CsSetConstantBuffers", *arguments) == "CONSTANT_RANGES"
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize(("first", "count", "found"), [
+    (16, 16, (64, 0)), (0, 32, (0, 64)), (16, 32, (64, 0)), (32, 16, (0, 0)), (0, 0, (0, 0)),
+])  # fmt: skip
+def test_a_range_of_constants_is_read_and_0_beyond_it(
+    name: str, first: int, count: int, found: tuple[int, int]
+) -> None:
+    driven = Computing(adapter=Adapter(Gpu(run=engine(name)), checking=True))
+    buffer = driven.unordered_buffer()
+    driven.shader(
+        "mov r0.x, cb1[0].x\nmov r0.y, cb1[16].x\nstore_raw u3.xy, l(16), r0.xyxx",
+        "dcl_constantbuffer cb1[17], immediateIndexed\ndcl_uav_raw u3",
+    )
+    driven.call("CsSetUnorderedAccessViews", 3, [driven.view(buffer, flags=RAW)], [KEEP])
+    constants = driven.buffer(struct.pack("<128I", *range(128)), BindFlag.CONSTANT_BUFFER)
+    driven.call("CsSetConstantBuffers", 1, [constants], [first], [count])
+    driven.call("Dispatch", 1, 1, 1)
+    assert tuple(driven.words(buffer)[4:6]) == found
+    driven.call("CsSetConstantBuffers", 1, [constants])
+    driven.call("Dispatch", 1, 1, 1)
+    assert driven.words(buffer)[4:6] == [0, 64]
+
+
 @pytest.mark.parametrize(
     ("version", "declarations", "threads", "what"),
     [
