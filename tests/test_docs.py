@@ -6,6 +6,9 @@ import ast
 import doctest
 import io
 import re
+import subprocess
+import sys
+import textwrap
 from importlib import import_module
 from pathlib import Path
 
@@ -75,6 +78,21 @@ def test_examples_of_a_page_work_one_after_the_other(page: str, clone: Path) -> 
         elif language == "python":
             do_program(block, space)
     assert done > 10
+
+
+DIRECT3D_11 = "Write a program for Direct3D 11"
+
+
+@pytest.mark.slow
+def test_the_direct3d_11_program_is_typed(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "howto.rst").read_text("utf-8")
+    _, section = page.split(f"{DIRECT3D_11}\n")
+    programs = [textwrap.dedent(block) for kind, block, _ in BLOCK.findall(section)[:2]]
+    path = tmp_path / "program.py"
+    path.write_text("".join(programs), "utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 @pytest.mark.parametrize("module", examples())

@@ -1,37 +1,9 @@
 """The Direct3D 10 and 11 runtime: the application's interface over a driver's functions.
 
-``DriverDevice`` creates objects, calls the functions and reads back; ``Query`` is a query object
-of an application.
+``Device`` is ID3D11Device, with the methods of ID3D10Device, and makes contexts, resources, views,
+shaders, states and queries.  ``DriverDevice`` below it calls the functions of a driver.
 """
 
-from dp2emu.runtime10.codes import Api, Refused, Result
-from dp2emu.runtime10.driver_device import DriverDevice, Handle, Resource, Shader
-from dp2emu.runtime10.features import DoublesData, Feature, Options3Data, OptionsData
-from dp2emu.runtime10.query import Data, Query
-from dp2emu.runtime10.signatures import Code, VertexElement
-from dp2emu.runtime10.streamout import StreamDeclaration
-from dp2emu.runtime10.textures import TextureDesc
-from dp2emu.runtime10.views import Span, ViewDesc, ViewDimension
+from dp2emu.lazy_import import lazy_package
 
-__all__ = [
-    "Api",
-    "Code",
-    "Data",
-    "DoublesData",
-    "DriverDevice",
-    "Feature",
-    "Handle",
-    "Options3Data",
-    "OptionsData",
-    "Query",
-    "Refused",
-    "Resource",
-    "Result",
-    "Shader",
-    "Span",
-    "StreamDeclaration",
-    "TextureDesc",
-    "VertexElement",
-    "ViewDesc",
-    "ViewDimension",
-]
+__getattr__, __dir__, __all__ = lazy_package(__spec__)

@@ -171,15 +171,18 @@ class _SetRangesMethod(Protocol):
 _GetRanges = Callable[[Bindings, int, int], "list[tuple[Buffer | None, int, int]]"]
 
 
-class _SetsShader(Protocol[_Shader]):
+_Bound = TypeVar("_Bound", bound=Shader, contravariant=True)
+
+
+class _SetsShader(Protocol[_Bound]):
     def __call__(
-        self, shader: _Shader | None, instances: Sequence[ClassInstance | None] = ()
+        self, shader: _Bound | None, instances: Sequence[ClassInstance | None] = ()
     ) -> None:
         """Bind a shader with class instances."""
 
 
-class _SetShaderMethod(Protocol[_Shader]):
-    def __get__(self, context: object, kind: type | None = None) -> _SetsShader[_Shader]:
+class _SetShaderMethod(Protocol[_Bound]):
+    def __get__(self, context: object, kind: type | None = None) -> _SetsShader[_Bound]:
         """The method of a context."""
 
 

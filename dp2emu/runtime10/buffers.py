@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from enum import IntFlag
 
-from dp2emu.ddi10.resources.resource import BindFlag, CreateResource, MipInfo, ResourceType, Usage
+from dp2emu.ddi10.resources.resource import (
+    BindFlag,
+    CreateResource,
+    MipInfo,
+    ResourceMisc,
+    ResourceType,
+    Usage,
+)
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.descriptions import BufferDesc, SubresourceData
-from dp2emu.runtime10.textures import CpuAccess, bind_flags, map_flags
+from dp2emu.runtime10.enums import BindFlag as FLAG
+from dp2emu.runtime10.textures import bind_flags, map_flags
+from dp2emu.runtime10.validation import check_sharing, wrong_usage
 
 
 class BufferMiscFlag(IntFlag):
@@ -21,6 +30,7 @@ class BufferMiscFlag(IntFlag):
     BUFFER_ALLOW_RAW_VIEWS = 0x20
     BUFFER_STRUCTURED = 0x40
     RESOURCE_CLAMP = 0x80
+    SHARED_KEYEDMUTEX = 0x100
 
 
 _CONSTANTS = 16 * 4096
@@ -42,13 +52,15 @@ def buffer_resource(
     structured = bool(desc.MiscFlags & BufferMiscFlag.BUFFER_STRUCTURED)
     wrong = (
         desc.ByteWidth < 1,
-        _wrong_usage(desc, initial_data),
+        wrong_usage(desc.Usage, desc.BindFlags, desc.CPUAccessFlags, initial_data is not None),
         desc.BindFlags & BindFlag.DEPTH_STENCIL,
-        desc.BindFlags & BindFlag.CONSTANT_BUFFER and _wrong_constants(desc),
+        desc.BindFlags & BindFlag.CONSTANT_BUFFER and _wrong_constants(api, desc),
         structured and _wrong_structure(api, desc),
+        _wrong_misc(api, desc),
     )
     if any(wrong):
         raise Refused(Result.E_INVALIDARG, "the description of a buffer")
+    check_sharing(desc.MiscFlags, desc.Usage)
     size = desc.ByteWidth
     given = None
     if initial_data is not None:
@@ -57,38 +69,39 @@ def buffer_resource(
             raise Refused(Result.E_INVALIDARG, f"{len(initial_data.pSysMem)} bytes for {size}")
     return CreateResource(
         (MipInfo(size),), given, ResourceType.BUFFER, desc.Usage, bind_flags(desc.BindFlags),
-        map_flags(desc.CPUAccessFlags), ByteStride=desc.StructureByteStride if structured else 0,
+        map_flags(desc.CPUAccessFlags),
+        int(ResourceMisc.SHARED) if desc.MiscFlags & BufferMiscFlag.SHARED else 0,
+        ByteStride=desc.StructureByteStride if structured else 0,
     )  # fmt: skip
 
 
-_WRITE, _READ = int(CpuAccess.WRITE), int(CpuAccess.READ)
-_ACCESSES: dict[int, tuple[int, ...]] = {
-    Usage.DEFAULT: (0,),
-    Usage.IMMUTABLE: (0,),
-    Usage.DYNAMIC: (_WRITE,),
-    Usage.STAGING: (_WRITE, _READ, _WRITE | _READ),
-}
-"""The CPU access flags that each usage allows."""
-
-
-def _wrong_usage(desc: BufferDesc, initial_data: SubresourceData | None) -> bool:
-    """Whether usage, access flags, bind flags and initial data do not go together."""
-    usage = desc.Usage
-    bound = bool(desc.BindFlags) or usage == Usage.DEFAULT
-    return (
-        desc.CPUAccessFlags not in _ACCESSES.get(usage, ())
-        or (usage == Usage.IMMUTABLE and initial_data is None)
-        or (usage == Usage.STAGING) == bound
-    )
-
-
-def _wrong_constants(desc: BufferDesc) -> bool:
+def _wrong_constants(api: Api, desc: BufferDesc) -> bool:
+    """Whether a constant buffer has other uses, or a size that the interface does not have;
+    Direct3D 11.1 binds ranges of larger ones.
+    """
     alone = desc.BindFlags == BindFlag.CONSTANT_BUFFER
-    return not alone or bool(desc.ByteWidth % 16) or desc.ByteWidth > _CONSTANTS
+    large = api < Api.D3D11 and desc.ByteWidth > _CONSTANTS
+    return not alone or bool(desc.ByteWidth % 16) or large
+
+
+def _wrong_misc(api: Api, desc: BufferDesc) -> bool:
+    """Whether miscellaneous flags do not fit a buffer."""
+    misc, viewed = desc.MiscFlags, desc.BindFlags & _VIEWED
+    known = sum(BufferMiscFlag) if api >= Api.D3D11 else int(BufferMiscFlag.SHARED)
+    raw = misc & BufferMiscFlag.BUFFER_ALLOW_RAW_VIEWS
+    indirect = misc & BufferMiscFlag.DRAWINDIRECT_ARGS
+    unordered = desc.BindFlags & int(FLAG.UNORDERED_ACCESS) and api < Api.D3D11
+    return bool(
+        misc & ~known
+        or unordered
+        or (raw and not viewed)
+        or (indirect and desc.Usage != Usage.DEFAULT)
+    )
 
 
 def _wrong_structure(api: Api, desc: BufferDesc) -> bool:
     stride = desc.StructureByteStride
     fits = 0 < stride <= _STRIDE and stride % 4 == 0 and desc.ByteWidth % stride == 0
     raw = desc.MiscFlags & BufferMiscFlag.BUFFER_ALLOW_RAW_VIEWS
-    return api < Api.D3D11 or not fits or bool(raw)
+    input = desc.BindFlags & ~_VIEWED
+    return api < Api.D3D11 or not fits or bool(raw) or bool(input)

@@ -522,10 +522,11 @@ class Context(StageBindings):
         width, height, _ = resource.ddi.pMipInfoList[level]
         format = desc.format or resource.ddi.Format
         bind = int(BindFlag.RENDER_TARGET)
-        source = self.owner.create_texture2d(
+        device: Any = self.owner
+        source = device.create_texture2d(
             Texture2DDesc(width, height, Format=format, BindFlags=bind)
         )
-        cleared = self.owner.create_render_target_view(source)
+        cleared = device.create_render_target_view(source)
         self.call("ClearRenderTargetView", cleared.memory, color)
         for left, top, right, bottom in rects:
             low, high = (max(left, 0), max(top, 0)), (min(right, width), min(bottom, height))

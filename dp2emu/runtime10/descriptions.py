@@ -30,6 +30,8 @@ __all__ = [
     "BlendDesc",
     "Box",
     "BufferDesc",
+    "CounterDesc",
+    "CounterInfo",
     "DepthStencilDesc",
     "InputElementDesc",
     "QueryDesc",
@@ -110,6 +112,21 @@ class QueryDesc(NamedTuple):
 
     Query: int
     MiscFlags: int = 0
+
+
+class CounterDesc(NamedTuple):
+    """D3D11_COUNTER_DESC: a D3D10_COUNTER or D3D11_COUNTER, and flags, which are 0."""
+
+    Counter: int
+    MiscFlags: int = 0
+
+
+class CounterInfo(NamedTuple):
+    """D3D11_COUNTER_INFO."""
+
+    LastDeviceDependentCounter: int
+    NumSimultaneousCounters: int
+    NumDetectableParallelUnits: int
 
 
 class DepthStencilDesc(NamedTuple):

@@ -10,13 +10,17 @@ from typing import Any, TypeVar
 
 from dp2emu.argument_check import checked
 from dp2emu.ddi10.resources.resource import BindFlag, CreateResource, ResourceType
+from dp2emu.errors import ContractError
 from dp2emu.runtime10.buffers import buffer_resource
 from dp2emu.runtime10.class_linkage import ClassLinkage
 from dp2emu.runtime10.codes import Api, Refused, Result
+from dp2emu.runtime10.counters import CounterText
 from dp2emu.runtime10.deferred import DeferredContext, ImmediateContext
 from dp2emu.runtime10.descriptions import (
     BlendDesc,
     BufferDesc,
+    CounterDesc,
+    CounterInfo,
     DepthStencilDesc,
     InputElementDesc,
     QueryDesc,
@@ -30,11 +34,21 @@ from dp2emu.runtime10.descriptions import (
 from dp2emu.runtime10.driver_device import Adapter, DriverDevice
 from dp2emu.runtime10.driver_device import Resource as DriverResource
 from dp2emu.runtime10.driver_device import Shader as DriverShader
-from dp2emu.runtime10.features import FeatureData
+from dp2emu.runtime10.enums import FormatSupport, Residency
+from dp2emu.runtime10.feature_levels import (
+    check_blend,
+    check_buffer,
+    check_shader,
+    level_of,
+    support_at,
+)
+from dp2emu.runtime10.feature_levels import check_texture as check_texture_level
+from dp2emu.runtime10.features import Feature, FeatureData, format_data
 from dp2emu.runtime10.objects import (
     BlendState,
     Buffer,
     ComputeShader,
+    Counter,
     DepthStencilState,
     DepthStencilView,
     DeviceChild,
@@ -62,7 +76,9 @@ from dp2emu.runtime10.objects import (
 from dp2emu.runtime10.signatures import Code
 from dp2emu.runtime10.streamout import StreamDeclaration
 from dp2emu.runtime10.textures import MiscFlag, TextureDesc, parts_of, texture_resource
+from dp2emu.runtime10.validation import check_texture, check_viewed, misc_flags
 from dp2emu.runtime10.views import ViewDesc
+from dp2emu.shader.sm4.container import MAGIC
 from dp2emu.shader.sm4.interfaces import interfaces_in
 
 _Child = TypeVar("_Child", bound=DeviceChild)
@@ -71,21 +87,27 @@ _State = TypeVar("_State", bound=State)
 _View = TypeVar("_View", bound=View)
 
 
-STANDARD_MULTISAMPLE_PATTERN = 0xFFFFFFFF
-"""D3D11_STANDARD_MULTISAMPLE_PATTERN, a quality level: the places of samples are those of the
-documentation."""
+PATTERNS = (0xFFFFFFFF, 0xFFFFFFFE)
+"""D3D11_STANDARD_MULTISAMPLE_PATTERN and D3D11_CENTER_MULTISAMPLE_PATTERN, quality levels."""
 
 
 @checked
 class Device:
     """ID3D11Device over a driver's adapter.  Mutable: it knows its objects.
 
-    ``context`` is the immediate context.  Methods raise Refused with the HRESULT of a failed call,
-    and Unsupported for features that are not implemented; the ``desc`` of a method is the SDK's
-    description.
+    ``context`` is the immediate context, ``feature_level`` what the device accepts.  Methods raise
+    Refused with the HRESULT of a failed call, and Unsupported for features that are not
+    implemented; the ``desc`` of a method is the SDK's description.
     """
 
-    def __init__(self, adapter: Adapter, api: Api = Api.D3D11) -> None:
+    def __init__(
+        self, adapter: Adapter, api: Api = Api.D3D11, feature_level: int | None = None
+    ) -> None:
+        """``feature_level`` is a D3D_FEATURE_LEVEL, by default the highest of the interface.
+
+        Raises Refused (E_INVALIDARG) for a level that its devices do not have.
+        """
+        self.feature_level = level_of(api, feature_level)
         self.driver = DriverDevice(adapter, api)
         self._children: dict[int, DeviceChild] = {}
         self._states: dict[tuple[type[State], Any], State] = {}
@@ -147,6 +169,7 @@ class Device:
         given = initial_data
         if isinstance(given, bytes):
             given = SubresourceData(given, desc.ByteWidth, desc.ByteWidth)
+        check_buffer(self.feature_level, desc)
         found = buffer_resource(self.driver.api, desc, given)
         return self._kept(Buffer(self, self._driver_resource(found), desc))
 
@@ -164,7 +187,7 @@ class Device:
         self, desc: Texture2DDesc, initial_data: Sequence[SubresourceData] | None = None
     ) -> Texture2D:
         """CreateTexture2D; ``initial_data`` has an element per subresource."""
-        cube = desc.MiscFlags & MiscFlag.TEXTURECUBE
+        cube = misc_flags(self.driver.api, desc.MiscFlags) & MiscFlag.TEXTURECUBE
         described = TextureDesc(
             ResourceType.TEXTURECUBE if cube else ResourceType.TEXTURE2D,
             desc.Format, desc.Width, desc.Height, 1, desc.MipLevels, desc.ArraySize,
@@ -197,8 +220,12 @@ class Device:
         self, described: TextureDesc, desc: Any, data: Sequence[SubresourceData] | None
     ) -> tuple[DriverResource, Any]:
         """The driver's resource and the description with its number of levels."""
-        if described.quality == STANDARD_MULTISAMPLE_PATTERN and self.driver.api > Api.D3D10:
+        api = self.driver.api
+        described = described._replace(misc=misc_flags(api, described.misc))
+        if described.quality in PATTERNS and api > Api.D3D10:
             described = described._replace(quality=0)
+        check_texture_level(self.feature_level, described)
+        check_texture(described, data is not None)
         found = texture_resource(self.driver.api, described)
         if data is not None:
             if len(data) != len(parts_of(found)):
@@ -237,6 +264,7 @@ class Device:
         return self._view(DepthStencilView, resource, desc)
 
     def _view(self, kind: type[_View], resource: Resource, desc: ViewDesc | None) -> _View:
+        check_viewed(kind.noun, resource.ddi)
         made = self.driver.create_view(kind.noun, resource.driver, desc)
         return self._kept(kind(resource, made.memory, desc))
 
@@ -246,34 +274,34 @@ class Device:
         self, elements: Sequence[InputElementDesc], bytecode: bytes
     ) -> InputLayout:
         """CreateInputLayout for vertex shaders with the input signature of ``bytecode``, a DXBC
-        container.
+        container.  Tokens have none: their elements are named ``v``, with the register's number.
         """
-        shader = DriverShader(bytearray(), Code.of(bytecode))
+        shader = DriverShader(bytearray(), _code(bytecode))
         made = self.driver.create_input_layout(elements, shader)
         return self._kept(InputLayout(self, made.memory))
 
     def create_vertex_shader(
         self, bytecode: bytes, linkage: ClassLinkage | None = None
     ) -> VertexShader:
-        """CreateVertexShader from a DXBC container."""
+        """CreateVertexShader from a DXBC container, or from tokens."""
         return self._shader(VertexShader, bytecode, linkage)
 
     def create_hull_shader(
         self, bytecode: bytes, linkage: ClassLinkage | None = None
     ) -> HullShader:
-        """CreateHullShader from a DXBC container."""
+        """CreateHullShader from a DXBC container, or from tokens."""
         return self._shader(HullShader, bytecode, linkage)
 
     def create_domain_shader(
         self, bytecode: bytes, linkage: ClassLinkage | None = None
     ) -> DomainShader:
-        """CreateDomainShader from a DXBC container."""
+        """CreateDomainShader from a DXBC container, or from tokens."""
         return self._shader(DomainShader, bytecode, linkage)
 
     def create_geometry_shader(
         self, bytecode: bytes, linkage: ClassLinkage | None = None
     ) -> GeometryShader:
-        """CreateGeometryShader from a DXBC container."""
+        """CreateGeometryShader from a DXBC container, or from tokens."""
         return self._shader(GeometryShader, bytecode, linkage)
 
     def create_geometry_shader_with_stream_output(
@@ -283,29 +311,31 @@ class Device:
         strides: Sequence[int],
         rasterized_stream: int = 0,
     ) -> GeometryShader:
-        """CreateGeometryShaderWithStreamOutput from a DXBC container; ``strides`` are in bytes,
-        by slot.
+        """CreateGeometryShaderWithStreamOutput from a DXBC container or tokens; ``strides`` are in
+        bytes, by slot.
         """
-        code = Code.of(bytecode)
+        code = _code(bytecode)
+        check_shader(self.feature_level, "Geometry", b"", code.level_9)
         made = self.driver.create_streaming_shader(code, declaration, strides, rasterized_stream)
         return self._kept(GeometryShader(self, made.memory, code))
 
     def create_pixel_shader(
         self, bytecode: bytes, linkage: ClassLinkage | None = None
     ) -> PixelShader:
-        """CreatePixelShader from a DXBC container."""
+        """CreatePixelShader from a DXBC container, or from tokens."""
         return self._shader(PixelShader, bytecode, linkage)
 
     def create_compute_shader(
         self, bytecode: bytes, linkage: ClassLinkage | None = None
     ) -> ComputeShader:
-        """CreateComputeShader from a DXBC container."""
+        """CreateComputeShader from a DXBC container, or from tokens."""
         return self._shader(ComputeShader, bytecode, linkage)
 
     def _shader(
         self, kind: type[_Shader], bytecode: bytes, linkage: ClassLinkage | None
     ) -> _Shader:
-        code = Code.of(bytecode)
+        code = _code(bytecode)
+        check_shader(self.feature_level, kind.stage, code.program, code.level_9)
         interfaces = None
         if linkage is not None and code.interfaces is not None:
             interfaces = interfaces_in(code.interfaces)
@@ -322,6 +352,7 @@ class Device:
 
     def create_blend_state(self, desc: BlendDesc) -> BlendState:
         """CreateBlendState; equal descriptions have one object."""
+        check_blend(self.feature_level, desc)
         return self._state(BlendState, desc, lambda: desc)
 
     def create_depth_stencil_state(self, desc: DepthStencilDesc) -> DepthStencilState:
@@ -356,6 +387,14 @@ class Device:
         """CreatePredicate."""
         return self._kept(Predicate(self, self.driver.create_predicate(*desc), desc))
 
+    def create_counter(self, desc: CounterDesc) -> Counter:
+        """CreateCounter.
+
+        Raises Refused: E_INVALIDARG, and DXGI_ERROR_UNSUPPORTED or DXGI_ERROR_NONEXCLUSIVE for a
+        counter that the driver lacks or that cannot be active beside the others.
+        """
+        return self._kept(Counter(self, self.driver.create_counter(desc.Counter), desc))
+
     # Contexts and capabilities
 
     def create_deferred_context(self) -> DeferredContext:
@@ -366,8 +405,75 @@ class Device:
         """GetImmediateContext: ``context``."""
         return self.context
 
-    def check_feature_support(self, feature: int) -> FeatureData:
-        """CheckFeatureSupport: the structure of ``feature``, a ``Feature``; raises Unsupported for
-        other features.
+    def check_feature_support(self, feature: int, format: int = 0) -> FeatureData:
+        """CheckFeatureSupport: the structure of ``feature``, a ``Feature``; FORMAT_SUPPORT and
+        FORMAT_SUPPORT2 are about a DXGI_FORMAT.  Raises Unsupported for other features.
         """
+        if feature in (Feature.FORMAT_SUPPORT, Feature.FORMAT_SUPPORT2):
+            return format_data(feature, format, self.check_format_support(format))
         return self.driver.check_feature_support(feature)
+
+    def check_format_support(self, format: int) -> FormatSupport:
+        """CheckFormatSupport of a DXGI_FORMAT.
+
+        Raises Refused (E_FAIL) for a format that the feature level does not have.
+        """
+        found = support_at(self.feature_level, self.driver.api, format)
+        if not found:
+            raise Refused(Result.E_FAIL, f"DXGI_FORMAT {format}")
+        return found
+
+    def check_multisample_quality_levels(self, format: int, sample_count: int) -> int:
+        """CheckMultisampleQualityLevels: 0 if targets of a DXGI_FORMAT cannot have this number of
+        samples.  Raises Refused (E_FAIL) for no samples and for more than 32.
+        """
+        if not 1 <= sample_count <= _SAMPLES:
+            raise Refused(Result.E_FAIL, f"{sample_count} samples")
+        if not support_at(self.feature_level, self.driver.api, format):
+            return 0
+        found: int = self.driver.call("CheckMultisampleQualityLevels", format, sample_count)
+        return found
+
+    def check_counter_info(self) -> CounterInfo:
+        """CheckCounterInfo."""
+        return CounterInfo(*self.driver.call("CheckCounterInfo"))
+
+    def check_counter(self, desc: CounterDesc) -> CounterText:
+        """CheckCounter: type, cost, name, units and description of a counter.
+
+        Raises Refused: E_INVALIDARG, and DXGI_ERROR_UNSUPPORTED for one that the driver lacks.
+        """
+        return self.driver.check_counter(desc.Counter)
+
+    def get_device_removed_reason(self) -> Result:
+        """GetDeviceRemovedReason: S_OK while the adapter is present."""
+        removed = self.driver.removed
+        return Result.DXGI_ERROR_DEVICE_REMOVED if removed else Result.S_OK
+
+    # Memory
+
+    def query_resource_residency(self, resources: Sequence[Resource]) -> list[Residency]:
+        """QueryResourceResidency of IDXGIDevice: each resource's DXGI_RESIDENCY.
+
+        Raises Refused (E_INVALIDARG) for staging resources.
+        """
+        status = [0] * len(resources)
+        handles = [each.memory for each in resources]
+        try:
+            self.driver.dxgi("QueryResourceResidency", handles, status)
+        except ContractError as error:
+            raise Refused(Result.E_INVALIDARG, error.what) from None
+        return [*map(Residency, status)]
+
+    def prioritize(self, resource: Resource, priority: int) -> None:
+        """Tell the driver the eviction priority of a resource, a DXGI_RESOURCE_PRIORITY."""
+        self.driver.dxgi("SetResourcePriority", resource.memory, priority)
+
+
+def _code(bytecode: bytes) -> Code:
+    """The shader in a DXBC container, or of tokens without one.  Raises ShaderError."""
+    return Code.of(bytecode) if bytecode[:4] == MAGIC else Code(bytes(bytecode), level_9=True)
+
+
+_SAMPLES = 32
+"""D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT."""

@@ -12,7 +12,9 @@ from typing import Any, Protocol
 import msgspec
 
 from dp2emu.argument_check import checked
+from dp2emu.ddi10.codes import DdiCode
 from dp2emu.ddi10.device import SINCE
+from dp2emu.ddi10.queries.counters import StringOut
 from dp2emu.ddi10.queries.query_types import MiscFlag
 from dp2emu.ddi10.resources.maps import Map, MappedSubresource
 from dp2emu.ddi10.resources.resource import (
@@ -28,6 +30,7 @@ from dp2emu.ddi10.states.bindings import VIEWPORTS, Scissor, Viewport
 from dp2emu.ddi10.states.input_layout import CreateElementLayout
 from dp2emu.errors import ArgumentError, ContractError, Dp2Error, Unsupported
 from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result
+from dp2emu.runtime10.counters import CounterText, counter_row
 from dp2emu.runtime10.features import FeatureData, feature_data
 from dp2emu.runtime10.hazards import HazardTracker
 from dp2emu.runtime10.query import Query, kind_of
@@ -44,6 +47,8 @@ from dp2emu.runtime10.textures import (
 )
 from dp2emu.runtime10.views import VIEW_DIMENSIONS, Span, ViewDesc, view_structure
 
+_FAILED = 0x80000000
+"""The bit of an HRESULT that errors have."""
 CORE_LAYER = 1
 """The runtime's handle of itself ("core layer"), which the driver passes to pfnSetErrorCb."""
 
@@ -100,7 +105,8 @@ class Shader(Handle, frozen=True, eq=False):
 
 @checked
 class DriverDevice:
-    """A device for an application.  Mutable: calls change its bindings.
+    """A device for an application.  Mutable: calls change its bindings, and ``removed``, whether
+    the driver reported that the adapter was removed.
 
     Methods raise Refused with a ``Result``, and the errors of the driver: Unsupported for features
     that are not implemented, ContractError for rules that the runtime does not enforce.
@@ -110,6 +116,7 @@ class DriverDevice:
         self.api = api
         self._adapter = adapter
         self._codes: list[int] = []
+        self.removed = False
         self.hazards = HazardTracker()
         driver = adapter.create_device(int(api), self._report, CORE_LAYER)
         self._functions = driver.functions
@@ -118,6 +125,7 @@ class DriverDevice:
     def _report(self, core_layer: int, code: int) -> None:
         """pfnSetErrorCb: receive the error ``code`` that the driver reports."""
         self._codes.append(code)
+        self.removed = self.removed or code == DdiCode.D3DDDIERR_DEVICEREMOVED
 
     def call(self, entry: str, *arguments: Any) -> Any:
         """Call the DDI function ``entry``, after unbinding inputs that would also be outputs.
@@ -143,7 +151,7 @@ class DriverDevice:
     def dxgi(self, entry: str, *arguments: Any) -> None:
         """Call the DXGI function ``entry``.  Raises Refused with the driver's error."""
         code = self._dxgi_functions[entry](*arguments)
-        if code:
+        if code & _FAILED:
             raise Refused(RESULTS.get(code, Result.E_FAIL), entry)
 
     def check_feature_support(self, feature: int) -> FeatureData:
@@ -306,6 +314,20 @@ class DriverDevice:
         D3D11_QUERY_MISC_*.
         """
         return Query(self, kind_of(self.api, number), self._checked(flags))
+
+    def create_counter(self, number: int) -> Query:
+        """CreateCounter; ``number`` is a D3D10_COUNTER or D3D11_COUNTER.  Raises Refused."""
+        return Query(self, counter_row(self.api, number).kind)
+
+    def check_counter(self, number: int) -> CounterText:
+        """CheckCounter: type, cost and strings of a counter.  Raises Refused."""
+        query = int(counter_row(self.api, number).kind.query)
+        strings = [StringOut(None) for _ in range(3)]
+        self.call("CheckCounter", query, *strings)
+        strings = [StringOut(bytearray(each.length), each.length) for each in strings]
+        found = self.call("CheckCounter", query, *strings)
+        texts = (bytes(each.memory or b"").rstrip(b"\0").decode("ascii") for each in strings)
+        return CounterText(found.type, found.active_counters, *texts)
 
     def create_predicate(self, number: int, flags: int = 0) -> Query:
         """CreatePredicate; ``number`` is a D3D10_QUERY or D3D11_QUERY, ``flags`` are

@@ -27,6 +27,13 @@ class Owner(Protocol):
     def discard(self, child: DeviceChild) -> None:
         """Destroy an object that is not used any more."""
 
+    def prioritize(self, resource: Resource, priority: int) -> None:
+        """Tell the driver the eviction priority of a resource."""
+
+
+_NORMAL = 0x78000000
+"""DXGI_RESOURCE_PRIORITY_NORMAL."""
+
 
 @checked
 class DeviceChild:
@@ -98,6 +105,16 @@ class Resource(DeviceChild):
         self.driver = made
         self.desc = desc
         self.min_lod = 0.0
+        self.eviction_priority = _NORMAL
+
+    def set_eviction_priority(self, priority: int) -> None:
+        """SetEvictionPriority, a DXGI_RESOURCE_PRIORITY."""
+        self.owner.prioritize(self, priority)
+        self.eviction_priority = priority
+
+    def get_eviction_priority(self) -> int:
+        """GetEvictionPriority, a DXGI_RESOURCE_PRIORITY."""
+        return self.eviction_priority
 
     @property
     def ddi(self) -> CreateResource:
@@ -299,7 +316,7 @@ class Query(DeviceChild):
 
     noun = "Query"
 
-    def __init__(self, owner: Owner, made: DriverQuery, desc: descriptions.QueryDesc) -> None:
+    def __init__(self, owner: Owner, made: DriverQuery, desc: Any) -> None:
         super().__init__(owner, made.memory)
         self.driver = made
         self.desc = desc
@@ -308,7 +325,18 @@ class Query(DeviceChild):
         """GetDataSize, in bytes."""
         return self.driver.data_size
 
+    def value(self, data: bytes) -> int | float | dict[str, int | float]:
+        """The data of GetData as a number, or if they are a structure, as its numbers by member
+        name.  Raises ArgumentError for data of another size than ``get_data_size``.
+        """
+        return self.driver.value(data)
+
 
 @checked
 class Predicate(Query):
     """ID3D11Predicate."""
+
+
+@checked
+class Counter(Query):
+    """ID3D11Counter."""

@@ -55,7 +55,7 @@ QUERIES: Mapping[Api, Mapping[int, Ddi]] = {
 PREDICATES = frozenset({Ddi.OCCLUSIONPREDICATE, Ddi.STREAMOVERFLOWPREDICATE})
 """The driver's query types that CreatePredicate accepts."""
 
-_FIELDS: dict[Ddi, tuple[str, ...]] = {
+_FIELDS: dict[int, tuple[str, ...]] = {
     Ddi.TIMESTAMPDISJOINT: ("Frequency", "Disjoint"),
     Ddi.PIPELINESTATS: Statistics._fields,
     Ddi.D3D11_PIPELINESTATS: Statistics._fields,
@@ -183,7 +183,7 @@ class Query:
         self._driver.finish()
         return self.get_data(memory, len(memory))
 
-    def value(self, data: bytes) -> int | dict[str, int | float]:
+    def value(self, data: bytes) -> int | float | dict[str, int | float]:
         """``data`` as a number, or if it is a structure, as its numbers by member name.
 
         Raises ArgumentError for data of another size than ``data_size``.
@@ -191,9 +191,10 @@ class Query:
         if len(data) != self.data_size:
             raise ArgumentError(f"{len(data)} bytes of data, the query's have {self.data_size}")
         values = self.kind.layout.unpack(data)
-        names = _FIELDS.get(Ddi(self.kind.query))
+        names = _FIELDS.get(self.kind.query)
         if names is None:
-            return int(values[0])
+            (value,) = values
+            return value if isinstance(value, float) else int(value)
         return dict(zip(names, values, strict=False))
 
     def release(self) -> None:

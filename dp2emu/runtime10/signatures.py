@@ -16,7 +16,15 @@ from dp2emu.d3d.formats import FormatRow
 from dp2emu.ddi10.shaders.stages import SignatureEntry, Signatures, TessellationSignatures
 from dp2emu.ddi10.states.input_layout import InputElement
 from dp2emu.runtime10.codes import Refused, Result
-from dp2emu.shader.sm4.container import Chunk, ComponentType, Container, Element, Signature, unpack
+from dp2emu.shader.sm4.container import (
+    LEVEL_9_TAG,
+    Chunk,
+    ComponentType,
+    Container,
+    Element,
+    Signature,
+    unpack,
+)
 from dp2emu.shader.sm4.decode import decode
 from dp2emu.shader.sm4.enums import SystemValue
 from dp2emu.shader.sm4.flow import phases
@@ -39,7 +47,7 @@ class VertexElement(NamedTuple):
     SemanticName: str
     SemanticIndex: int
     Format: int
-    InputSlot: int
+    InputSlot: int = 0
     AlignedByteOffset: int = APPEND
     InputSlotClass: int = 0
     InstanceDataStepRate: int = 0
@@ -60,6 +68,8 @@ class Code(msgspec.Struct, frozen=True):
     patch_constants: Signature = ()
     interfaces: Chunk | None = None
     """Chunk IFCE of the container, the names of class linkage."""
+    level_9: bool = False
+    """Whether the container has code for the feature levels 9_x too."""
 
     @classmethod
     def of(cls, container: bytes) -> Code:
@@ -67,7 +77,8 @@ class Code(msgspec.Struct, frozen=True):
         parts: Container = unpack(container)
         named = [each for each in parts.chunks if each.tag == INTERFACES_TAG]
         signatures = parts.inputs, parts.outputs, parts.patch_constants
-        return cls(parts.program, *signatures, named[0] if named else None)
+        level_9 = any(each.tag == LEVEL_9_TAG for each in parts.chunks)
+        return cls(parts.program, *signatures, named[0] if named else None, level_9)
 
     @property
     def named_inputs(self) -> Signature:

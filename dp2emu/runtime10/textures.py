@@ -41,13 +41,23 @@ class MiscFlag(IntFlag):
     """D3D11_RESOURCE_MISC_FLAG of textures."""
 
     GENERATE_MIPS = 0x1
+    SHARED = 0x2
     TEXTURECUBE = 0x4
     RESOURCE_CLAMP = 0x80
+    SHARED_KEYEDMUTEX = 0x100
+    GDI_COMPATIBLE = 0x200
 
 
 _CHAIN = 32
 """More mip levels than any texture has."""
-_KNOWN = int(MiscFlag.GENERATE_MIPS | MiscFlag.TEXTURECUBE | MiscFlag.RESOURCE_CLAMP)
+_KNOWN = sum(MiscFlag) - int(MiscFlag.SHARED_KEYEDMUTEX)
+
+
+_MISC = {
+    MiscFlag.GENERATE_MIPS: ResourceMisc.AUTO_GEN_MIP_MAP,
+    MiscFlag.SHARED: ResourceMisc.SHARED,
+}
+"""The application's flags that a driver needs to know, and the DDI's flags."""
 
 
 class TextureDesc(NamedTuple):
@@ -186,7 +196,6 @@ def _check_cube(api: Api, desc: TextureDesc) -> None:
 
 def _described(desc: TextureDesc) -> CreateResource:
     levels = range(desc.level_count)
-    auto = desc.misc & MiscFlag.GENERATE_MIPS
     return CreateResource(
         tuple(MipInfo(*(max(side >> level, 1) for side in desc.sides)) for level in levels),
         None,
@@ -194,7 +203,7 @@ def _described(desc: TextureDesc) -> CreateResource:
         desc.usage,
         bind_flags(desc.bind),
         map_flags(desc.access),
-        int(ResourceMisc.AUTO_GEN_MIP_MAP) if auto else 0,
+        sum(int(flag) for own, flag in _MISC.items() if desc.misc & own),
         desc.format,
         DxgiSampleDesc(desc.samples, desc.quality),
         len(levels),

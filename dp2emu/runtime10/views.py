@@ -120,14 +120,18 @@ def view_structure(
 
 def _dimension(api: Api, noun: str, resource: CreateResource, desc: ViewDesc) -> ViewDimension:
     """The dimension of a view.  Raises Refused if the resource cannot be viewed like this."""
-    dimension = desc.dimension or _natural(noun, resource, desc)
+    dimension = desc.dimension
+    if dimension is None:
+        dimension = _natural(noun, resource, desc)
+    if dimension not in VIEW_DIMENSIONS[noun]:
+        raise Refused(Result.E_INVALIDARG, f"{noun} of dimension {dimension}")
     _check_members(noun, dimension, desc)
     own = ResourceType(resource.ResourceDimension)
     of_cube = own is ResourceType.TEXTURECUBE and dimension in _FLAT[2:]
     fits = _RESOURCES[dimension] is own or of_cube
     sampled = (dimension in _SAMPLED) == (resource.SampleDesc.Count > 1)
     old = api is Api.D3D10 and dimension is _D.TEXTURECUBEARRAY
-    if dimension not in VIEW_DIMENSIONS[noun] or not fits or not sampled or old:
+    if not fits or not sampled or old:
         raise Refused(Result.E_INVALIDARG, f"{noun} of dimension {dimension.name}")
     return dimension
 

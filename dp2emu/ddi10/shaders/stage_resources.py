@@ -217,9 +217,9 @@ def _program(
 
 def constant_buffers(stage: Stage) -> dict[str, Surface | ConstantRange]:
     """Memory of the constant buffers bound to a stage, by uniform file name: ``cb<slot>``."""
-    whole = {slot: buffer.surface for slot, buffer in stage.constants.items()}
-    parts = {
-        slot: ConstantRange(whole[slot], first, count)
-        for slot, (first, count) in stage.ranges.items()
+    found: dict[str, Surface | ConstantRange] = {
+        f"cb{slot}": buffer.surface for slot, buffer in stage.constants.items()
     }
-    return {f"cb{slot}": memory for slot, memory in {**whole, **parts}.items()}
+    for slot, (first, count) in stage.ranges.items():
+        found[f"cb{slot}"] = ConstantRange(stage.constants[slot].surface, first, count)
+    return found

@@ -64,10 +64,12 @@ _WORDS = 4
 def _words(bound: Surface | ConstantRange, file: File) -> I32:
     """Return a constant buffer's words for uniform file ``file``, zeros past its end."""
     words = np.zeros(file.size, np.int32)
-    buffer, start, count = bound, 0, file.size
+    start, count = 0, file.size
     if isinstance(bound, ConstantRange):
         buffer, start = bound.surface, bound.first * _WORDS
         count = min(count, bound.count * _WORDS)
+    else:
+        buffer = bound
     whole = buffer.words[start : min(start + count, -(-buffer.data.nbytes // 4))]
     words[: len(whole)] = whole
     return words
