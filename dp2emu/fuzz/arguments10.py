@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Union, get_args, get_origin
 from dp2emu.argument_check import hints_of
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.resources.maps import Map
+from dp2emu.ddi10.resources.resource import Usage
 from dp2emu.fuzz import hostile
 from dp2emu.fuzz.hostile import often
 from dp2emu.runtime10 import descriptions as d
@@ -30,7 +31,7 @@ _USUAL_FORMATS = tuple(format.value for format in (
     F.R32G32B32A32_FLOAT, F.B8G8R8A8_UNORM,
 ))  # fmt: skip
 _WRITE, _READ = 0x10000, 0x20000
-_RAW, _STRUCTURED, _ARGUMENTS, _CUBE, _MIPS = 0x20, 0x40, 0x10, 0x4, 0x1
+_RAW, _STRUCTURED, _ARGUMENTS, _CUBE, _MIPS, _CLAMP = 0x20, 0x40, 0x10, 0x4, 0x1, 0x80
 _RUBBISH = (None, -1, 1 << 70, math.nan, -math.inf, 1.5, "text", b"", b"abc", (), [None], object())
 """Arguments of other types than any annotation names."""
 _MANY = 33
@@ -112,10 +113,11 @@ USUAL: dict[type, tuple[Any, ...]] = {
         d.BufferDesc(256, 3, 0, _READ), d.BufferDesc(256, 3, 0, _READ | _WRITE),
         d.BufferDesc(256, 2, 1, _WRITE), d.BufferDesc(160, BindFlags=0x11),
         d.BufferDesc(64, 0, 0x80, 0, _ARGUMENTS), d.BufferDesc(256, BindFlags=8),
-        d.BufferDesc(64, 1, 1),
+        d.BufferDesc(64, 1, 1), d.BufferDesc(128, 2, 8, _WRITE),
     ),
     d.Texture1DDesc: (
-        d.Texture1DDesc(16, Format=_R8, BindFlags=8), d.Texture1DDesc(8, 0, 2, _R8, BindFlags=0x28),
+        d.Texture1DDesc(16, Format=_R8, BindFlags=8),
+        d.Texture1DDesc(8, 0, 2, _R8, BindFlags=0x28),
         d.Texture1DDesc(16, 1, 1, _R8, 3, 0, _READ),
     ),
     d.Texture2DDesc: (
@@ -131,6 +133,8 @@ USUAL: dict[type, tuple[Any, ...]] = {
         d.Texture2DDesc(8, 8, Format=_R8, Usage=2, BindFlags=8, CPUAccessFlags=_WRITE),
         d.Texture2DDesc(8, 8, Format=F.R32_UINT.value, BindFlags=0x88),
         d.Texture2DDesc(8, 8, 0, 1, _R8, BindFlags=0x28, MiscFlags=_MIPS),
+        d.Texture2DDesc(8, 8, 0, 1, _R8, BindFlags=8, MiscFlags=_CLAMP),
+        d.Texture2DDesc(16, 16, 0, 2, _R8, Usage=3, CPUAccessFlags=_READ | _WRITE),
     ),
     d.Texture3DDesc: (
         d.Texture3DDesc(4, 4, 4, Format=_R8, BindFlags=0x28),
@@ -144,7 +148,7 @@ USUAL: dict[type, tuple[Any, ...]] = {
     d.DepthStencilDesc: (d.DepthStencilDesc(), d.DepthStencilDesc(0), d.DepthStencilDesc(1, 1, 8)),
     d.RasterizerDesc: (d.RasterizerDesc(), d.RasterizerDesc(CullMode=1)),
     d.SamplerDesc: (d.SamplerDesc(),),
-    d.QueryDesc: tuple(d.QueryDesc(number) for number in range(9)) + (d.QueryDesc(5, 1),),
+    d.QueryDesc: (*tuple(d.QueryDesc(number) for number in range(9)), d.QueryDesc(5, 1)),
     d.Box: (d.Box(0, 0, 0, 4, 4, 1), d.Box(4, 0, 0, 8, 1, 1), d.Box(4, 4, 0, 4, 4, 1)),
     d.Rect: (d.Rect(0, 0, 16, 16), d.Rect(2, 3, 5, 9), d.Rect(9, 9, 1, 1)),
     d.Viewport: (d.Viewport(0.0, 0.0, 16.0, 16.0), d.Viewport(1.5, 2.0, 8.0, 9.5, 0.25, 0.75)),
@@ -152,27 +156,31 @@ USUAL: dict[type, tuple[Any, ...]] = {
                          d.InputElementDesc("v", 1, F.R32G32B32A32_FLOAT.value, 0)),
     StreamDeclaration: (StreamDeclaration(0, "o", 1, 0, 4, 0),
                         StreamDeclaration(0, "SV_Position", 0, 0, 4, 0)),
-    SwapChainDesc: (SwapChainDesc(16, 16, _R8), SwapChainDesc(8, 8, _R8, BufferCount=2, SwapEffect=1),
+    SwapChainDesc: (SwapChainDesc(16, 16, _R8),
+                    SwapChainDesc(8, 8, _R8, BufferCount=2, SwapEffect=1),
                     SwapChainDesc(8, 4, F.B8G8R8A8_UNORM.value, BufferUsage=0x30)),
     ViewDesc: (ViewDesc(), ViewDesc(_R8), ViewDesc(slices=Span(0, 1)), ViewDesc(levels=Span(1, 1)),
                ViewDesc(F.R32_TYPELESS.value, elements=Span(0, 8), flags=1),
                ViewDesc(F.R32_UINT.value, elements=Span(0, 8)), ViewDesc(F.D32_FLOAT.value),
-               ViewDesc(F.R32_FLOAT.value)),
+               ViewDesc(F.R32_FLOAT.value), ViewDesc(0, elements=Span(0, 8), flags=2),
+               ViewDesc(0, elements=Span(0, 8), flags=4)),
     Span: (Span(), Span(1), Span(0, 1), Span(2, 3), Span(0, 0xFFFFFFFF), Span(-1, 2)),
 }  # fmt: skip
 """Descriptions that the runtime mostly accepts, by their type."""
 
 _NUMBERS: dict[str, tuple[int, ...]] = {
-    "start_slot": (0, 0, 0, 1, 2, 7, 13, 31, 127, 128),
+    "start_slot": (0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 7, 13, 31, 127, 128),
     "count": (0, 1, 2, 4, 8, 14, 16, 128),
     "topology": (0, 1, 2, 3, 4, 4, 4, 5, 10, 13, 33, 35, 64, 65),
     "index": (0, 0, 0, 1, 2, 5),
     "flags": (0, 0, 0, 1, 2, 3, 4, 0x100000),
+    "first_constant": (0, 0, 16, 1), "num_constants": (16, 32, 4096, 4112, 7),
     "sample_mask": (0xFFFFFFFF, 1, 0),
     "vertex_count": (0, 1, 3, 3, 6, 7),
     "index_count": (0, 1, 3, 3, 6, 7),
     "instance_count": (0, 1, 1, 2),
-    "x": (0, 1, 1, 2), "y": (0, 1, 1, 2), "z": (0, 1, 1),
+    **dict.fromkeys("xyz", (0, 0, 1, 1, 2)),
+    "target_index": (0, 0, 0, 0, 1, 7), "source_index": (0, 0, 0, 0, 1, 7),
     "Width": hostile.SIDES, "Height": hostile.SIDES, "Depth": (1, 2, 3, 4),
     "ByteWidth": (0, 1, 4, 16, 48, 100, 256, 65536, 65552),
     "MipLevels": (0, 1, 2, 5, 15, 99), "ArraySize": (0, 1, 2, 5, 6, 12, 2049),
@@ -193,18 +201,72 @@ _SIZES = (0, 1, 3, 4, 16, 64, 100, 256, 1024)
 
 
 class Method(NamedTuple):
-    """A method of the API: class, name, and the hints of its parameters by name."""
+    """A method of the API: class, name, the hints of its parameters by name, and the number of
+    those without a default.
+    """
 
     kind: type
     name: str
     hints: dict[str, Any]
+    needed: int = 1
 
     @classmethod
     def of(cls, kind: type, name: str) -> Method:
         """The method of a class."""
         method = getattr(kind, name)
         hints, (_, *parameters) = hints_of(method), inspect.signature(method).parameters
-        return cls(kind, name, {each: hints.get(each, Any) for each in parameters})
+        given = inspect.signature(method).parameters.values()
+        needed = sum(each.default is each.empty for each in given) - 1
+        return cls(kind, name, {each: hints.get(each, Any) for each in parameters}, needed)
+
+
+Fits = Callable[[Any], bool]
+"""Type of a function that tells whether an object can be used for a parameter."""
+
+
+def _bound(flags: int) -> Fits:
+    """Whether a resource was created with bind flags."""
+    return lambda each: bool(each.desc.BindFlags & flags)
+
+
+def _made_for(flags: int) -> Fits:
+    """Whether a resource, or that of a view, was created with miscellaneous flags."""
+
+    def fits(each: Any) -> bool:
+        return bool(getattr(each, "resource", each).desc.MiscFlags & flags)
+
+    return fits
+
+
+def _is_mapped(each: Any) -> bool:
+    return bool(each.desc.CPUAccessFlags)
+
+
+def _has_samples(each: Any) -> bool:
+    return bool(each.ddi.SampleDesc.Count > 1)
+
+
+_STAGES = ("vs", "hs", "ds", "gs", "ps", "cs")
+_FITTING: dict[str, dict[str, Fits]] = {
+    "map": {"resource": _is_mapped},
+    "unmap": {"resource": _is_mapped},
+    "create_shader_resource_view": {"resource": _bound(8)},
+    "create_render_target_view": {"resource": _bound(0x20)},
+    "create_depth_stencil_view": {"resource": _bound(0x40)},
+    "create_unordered_access_view": {"resource": _bound(0x80)},
+    "ia_set_vertex_buffers": {"buffers": _bound(1)},
+    "ia_set_index_buffer": {"buffer": _bound(2)},
+    "so_set_targets": {"buffers": _bound(0x10)},
+    **{f"{stage}_set_constant_buffers": {"objects": _bound(4)} for stage in _STAGES},
+    **{f"{stage}_set_constant_buffers1": {"buffers": _bound(4)} for stage in _STAGES},
+    "dispatch_indirect": {"arguments": _made_for(_ARGUMENTS)},
+    "draw_instanced_indirect": {"arguments": _made_for(_ARGUMENTS)},
+    "draw_indexed_instanced_indirect": {"arguments": _made_for(_ARGUMENTS)},
+    "generate_mips": {"view": _made_for(_MIPS)},
+    "set_resource_min_lod": {"resource": _made_for(_CLAMP)},
+    "resolve_subresource": {"source": _has_samples},
+}
+"""What the objects of parameters need, by method; most arguments are chosen among those."""
 
 
 class Arguments:
@@ -224,11 +286,27 @@ class Arguments:
         self._objects = objects
         self._others = others
         self._length = 1
+        self._fits: dict[str, Fits] = {}
+        self._target: type = object
 
     def of(self, method: Method) -> list[Any]:
         """Return the arguments of a call of a method; sequences mostly have the same length."""
         self._length = often(self._rng, 1, (0, 2, 3, 8, _MANY), 0.35)
-        return [self._argument(method, name, hint) for name, hint in method.hints.items()]
+        self._fits = _FITTING.get(method.name, {})
+        rng, count = self._rng, len(method.hints)
+        if rng.random() < 0.5:
+            count = rng.randint(method.needed, count)
+        rows = [*method.hints.items()][:count]
+        return [self._argument(method, name, hint) for name, hint in rows]
+
+    def map_of(self, resource: Any) -> tuple[Any, int, Map]:
+        """Return arguments of Map that fit a resource's usage and access."""
+        access = resource.desc.CPUAccessFlags
+        writes, reads = bool(access & _WRITE), bool(access & _READ)
+        kinds = [Map.READ] * reads + [Map.WRITE] * writes + [Map.READWRITE] * (reads and writes)
+        if resource.desc.Usage == Usage.DYNAMIC:
+            kinds = [Map.WRITE_DISCARD, Map.WRITE_DISCARD, Map.WRITE_NOOVERWRITE]
+        return resource, 0, self._rng.choice(kinds or [*Map])
 
     def _argument(self, method: Method, name: str, hint: Any) -> Any:
         if self._rng.random() < 0.015:
@@ -260,7 +338,7 @@ class Arguments:
             return self._one_of(get_args(hint), name) if _is_union(origin) else None
         if isinstance(hint, type) and hasattr(hint, "_fields"):
             return self._description(hint)
-        return self._object(hint) if isinstance(hint, type) else None
+        return self._object(hint, name) if isinstance(hint, type) else None
 
     def _one_of(self, hints: Sequence[Any], name: str) -> Any:
         rng = self._rng
@@ -273,17 +351,28 @@ class Arguments:
         length = often(self._rng, self._length, (0, 1, 4, _MANY), 0.05)
         if name in ("color", "blend_factor", "values"):
             length = often(self._rng, 4, (0, 3, 5), 0.05)
+        if name == "instances":
+            length = often(self._rng, 0, (1, 2), 0.1)
         return tuple(self.value(hint, name) for _ in range(length))
 
-    def _object(self, kind: type) -> Any:
+    def _object(self, kind: type, name: str) -> Any:
         rng = self._rng
         if rng.random() < 0.04:
             others = self._others()
             return rng.choice(others) if others else None
         found = self._objects(kind)
+        fits = self._fits.get(name)
+        if name == "source" and found:
+            alike = self._target
+            fits = fits or (lambda each: type(each) is alike)
+        if fits is not None and rng.random() < 0.85:
+            found = [each for each in found if fits(each)] or found
         if not found:
             return None if issubclass(kind, DeviceChild) else 0
-        return found[int(len(found) * rng.random())]
+        recent = rng.random() < 0.4
+        chosen = rng.choice(found[-3:] if recent else found)
+        self._target = type(chosen)
+        return chosen
 
     def _description(self, kind: Any) -> Any:
         """A description of a type, some with a member that has any other value."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from random import Random
 from typing import Any
@@ -29,9 +30,9 @@ from dp2emu.replay.facade import Facade, Reply, entry_differences
 from dp2emu.runtime10 import descriptions as d
 from dp2emu.runtime10.codes import Api
 from dp2emu.runtime10.context import Context
-from dp2emu.runtime10.deferred import CommandList, DeferredContext, ImmediateContext
+from dp2emu.runtime10.deferred import DeferredContext, ImmediateContext
 from dp2emu.runtime10.device import Device
-from dp2emu.runtime10.objects import DeviceChild
+from dp2emu.runtime10.objects import DeviceChild, Resource
 from dp2emu.runtime10.swap_chain import SwapChain, SwapChainDesc
 from dp2emu.shader.engines import JIT, REFERENCE, engine
 
@@ -46,7 +47,16 @@ _COST = Bound(8.0, 1.0, 256.0, 8.0)
 
 
 _INTERNAL = {
-    Device: ("child", "bound", "unbound", "discard", "keep", "close", "create_back_buffer"),
+    Device: (
+        "child",
+        "bound",
+        "unbound",
+        "discard",
+        "keep",
+        "close",
+        "create_back_buffer",
+        "prioritize",
+    ),
     Context: ("call", "do", "given", "given_slots"),
     DeviceChild: ("drop",),
 }
@@ -60,7 +70,7 @@ def _methods_of(kind: type) -> Iterator[str]:
     """Names of the API methods of a class."""
     internal = {name for base, names in _INTERNAL.items() if issubclass(kind, base)
                 for name in names}  # fmt: skip
-    for name, member in inspect.getmembers(kind, inspect.isfunction):
+    for name, _member in inspect.getmembers(kind, inspect.isfunction):
         if not name.startswith("_") and name not in internal:
             yield name
 
@@ -100,6 +110,7 @@ class _Cast:
         self.children: list[DeviceChild] = []
         self.contexts: list[Context] = [device.context]
         self.swap_chains: list[SwapChain] = []
+        self.mapped: list[tuple[Any, int]] = []
         self._ids: set[int] = set()
 
     def add(self, found: Any) -> None:
@@ -164,7 +175,7 @@ class _Program:
         if not receivers:
             return
         receiver = receivers[-1 - int(len(receivers) * rng.random())]
-        arguments = Arguments(rng, self._cast.of, self._cast.every).of(method)
+        arguments = self._arguments(method, rng)
         with_state = isinstance(receiver, Context) and "_set_" in method.name
         check = _Bound(receiver, method.name, arguments) if with_state else None
         outcome, found = self._outcome(receiver, method, arguments)
@@ -173,8 +184,21 @@ class _Program:
         if isinstance(found, MappedSubresource) and not found.pData.readonly:
             count = min(len(found.pData), 64)
             found.pData[:count] = rng.randbytes(count)
+        if isinstance(found, MappedSubresource):
+            self._cast.mapped.append((arguments[0], arguments[1]))
         if check is not None:
             check.after(outcome)
+
+    def _arguments(self, method: Method, rng: Random) -> list[Any]:
+        """Arguments of a call; those of Map and Unmap mostly fit what can be, and is mapped."""
+        chosen = Arguments(rng, self._cast.of, self._cast.every)
+        arguments = chosen.of(method)
+        fitting, mapped = rng.random() < 0.8, self._cast.mapped
+        if method.name == "map" and fitting and isinstance(arguments[0], Resource):
+            arguments[:3] = chosen.map_of(arguments[0])
+        if method.name == "unmap" and fitting and mapped:
+            return list(mapped.pop())
+        return arguments
 
     def _outcome(self, receiver: Any, method: Method, arguments: list[Any]) -> tuple[Any, Any]:
         """The outcome of a call, as a feature, and what it returned."""
@@ -218,20 +242,15 @@ class _Program:
         made["read"] = device.create_shader_resource_view(texture)
         made["depth"] = device.create_depth_stencil_view(device.create_texture2d(depth))
         vertices = device.create_buffer(d.BufferDesc(256, BindFlags=1), bytes(range(64)) * 4)
-        indices = device.create_buffer(d.BufferDesc(96, BindFlags=2), bytes((0, 0, 1, 0, 2, 0)) * 16)
+        indices = device.create_buffer(
+            d.BufferDesc(96, BindFlags=2), bytes((0, 0, 1, 0, 2, 0)) * 16
+        )
         vertex = bytecode("vertex", 0)
         shader = device.create_vertex_shader(vertex)
         pixel = device.create_pixel_shader(bytecode("pixel", rng.randrange(2)))
         layout = device.create_input_layout(USUAL[d.InputElementDesc], vertex)
-        chosen = rng.sample(USUAL[d.BufferDesc], 4)
-        buffers = []
-        for desc in chosen:
-            try:
-                buffers.append(device.create_buffer(desc, bytes(desc.ByteWidth)))
-            except Fault:  # a structured buffer of Direct3D 10
-                continue
         query = device.create_query(d.QueryDesc(rng.randrange(6)))
-        cast.add([vertices, indices, shader, pixel, layout, query, buffers, texture])
+        cast.add([vertices, indices, shader, pixel, layout, query, texture])
         cast.add([*made.values(), made["depth"].resource])
         context.om_set_render_targets([made["target"]], made["depth"])
         context.rs_set_viewports([d.Viewport(0.0, 0.0, 16.0, 16.0)])
@@ -241,8 +260,34 @@ class _Program:
         context.ia_set_primitive_topology(4)
         context.vs_set_shader(shader)
         context.ps_set_shader(pixel)
-        if rng.random() < 0.5 and device.driver.api is Api.D3D11:
-            cast.add(device.create_deferred_context())
+        self._add_resources()
+        if device.driver.api is Api.D3D11:
+            cast.add(device.create_compute_shader(bytecode("compute", 0)))
+            deferred = device.create_deferred_context()
+            deferred.draw(3, 0)
+            cast.add([deferred, deferred.finish_command_list(False)])
+
+    def _add_resources(self) -> None:
+        """Create buffers and textures of some descriptions, and their default views."""
+        rng, device = self._rng, self._cast.device
+        makers: dict[Any, Callable[..., Any]] = {
+            d.BufferDesc: device.create_buffer,
+            d.Texture1DDesc: device.create_texture1d,
+            d.Texture2DDesc: device.create_texture2d,
+            d.Texture3DDesc: device.create_texture3d,
+        }
+        descs = [desc for kind in makers for desc in USUAL[kind]]
+        views = {
+            8: device.create_shader_resource_view, 0x20: device.create_render_target_view,
+            0x40: device.create_depth_stencil_view, 0x80: device.create_unordered_access_view,
+        }  # fmt: skip
+        for desc in rng.sample(descs, 8):
+            with suppress(Fault):  # Direct3D 10 has not all of them, immutable ones need data
+                made = makers[type(desc)](desc)
+                self._cast.add(made)
+                for flag, view in views.items():
+                    if desc.BindFlags & flag:
+                        self._cast.add(view(made))
 
     # The end
 
@@ -334,8 +379,8 @@ class _Bound:
 
 
 _SLOTTED = (
-    "constant_buffers", "constant_buffers1", "shader_resources", "samplers", "ia_set_vertex_buffers",
-    "cs_set_unordered_access_views",
+    "constant_buffers", "constant_buffers1", "shader_resources", "samplers",
+    "ia_set_vertex_buffers", "cs_set_unordered_access_views",
 )  # fmt: skip
 """Ends of names of methods whose getters take a first slot and a number of slots."""
 _GETTERS: dict[str, str] = {}
@@ -442,7 +487,7 @@ def records(data: bytes) -> list[Record]:
     made: list[Record] = []
     try:
         _played(data, Recorder(Adapter(_gpu(REFERENCE)), made.append))
-    except Exception:  # noqa: BLE001  (a finding: its capture ends where the program does)
+    except Exception:
         return made
     return made
 

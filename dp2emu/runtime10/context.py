@@ -215,7 +215,11 @@ class Context(StageBindings):
     ) -> list[UnorderedAccessView | None]:
         """The unordered access views of OMGetRenderTargetsAndUnorderedAccessViews, each with a
         reference more.
+
+        Raises Refused (E_INVALIDARG) for slots that do not exist.
         """
+        if not 0 <= start_slot <= start_slot + count <= UNORDERED_SLOTS:
+            raise Refused(Result.E_INVALIDARG, f"{count} slots from {start_slot} on")
         views, first = (*self.state.whole("SetRenderTargets")[3:], (), (), 0)[0:3:2]
         slots = dict(enumerate(views, first))
         return [self._given(slots.get(slot)) for slot in range(start_slot, start_slot + count)]
@@ -280,8 +284,9 @@ class Context(StageBindings):
         """GetData of ``size`` bytes, by default all; 0 asks only whether there is an answer.
         ``flags`` are D3D11_ASYNC_GETDATA_*.
         """
-        count = query.driver.data_size if size is None else size
-        return query.driver.get_data(bytearray(count) if count else None, count, flags)
+        whole = query.driver.data_size
+        count = whole if size is None else size
+        return query.driver.get_data(bytearray(whole) if count else None, count, flags)
 
     # Draws
 

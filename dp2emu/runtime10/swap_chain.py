@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
+from dp2emu.argument_check import checked
 from dp2emu.ddi10.dxgi import PresentArguments, PresentFlag
 from dp2emu.ddi10.resources.resource import BindFlag
 from dp2emu.runtime10.codes import Refused, Result
@@ -60,6 +61,7 @@ class SwapChainDesc(NamedTuple):
     SwapEffect: int = _DISCARD
 
 
+@checked
 class SwapChain:
     """IDXGISwapChain in a window.  Mutable: buffers exchange their contents."""
 
