@@ -16,6 +16,7 @@ from typing import Any
 from dp2emu.capture.entry_values import RAISED
 from dp2emu.capture.recorder import Recorder
 from dp2emu.capture.records import EntryCalled, Record
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.resources.maps import MappedSubresource
 from dp2emu.errors import ContractError, Disagreement, Dp2Error, Fault
@@ -232,40 +233,49 @@ class _Program:
         return [buffer, texture, view, stranger.create_rasterizer_state(d.RasterizerDesc())]
 
     def _prepare(self) -> None:
-        """Create objects that draws need, and bind them."""
-        rng, cast, device = self._rng, self._cast, self._cast.device
-        context = device.context
-        made: dict[str, Any] = {}
-        color, depth = USUAL[d.Texture2DDesc][:2]
-        texture = device.create_texture2d(color)
-        made["target"] = device.create_render_target_view(texture)
-        made["read"] = device.create_shader_resource_view(texture)
-        made["depth"] = device.create_depth_stencil_view(device.create_texture2d(depth))
-        vertices = device.create_buffer(d.BufferDesc(256, BindFlags=1), bytes(range(64)) * 4)
+        """Create objects, and bind those that draws need."""
+        device = self._cast.device
+        self._bind_targets()
+        self._bind_shaders()
+        self._bind_vertices()
+        self._cast.add(device.create_query(d.QueryDesc(self._rng.randrange(6))))
+        self._add_resources()
+        if device.driver.api is Api.D3D11:
+            deferred = device.create_deferred_context()
+            deferred.draw(3, 0)
+            made = device.create_compute_shader(bytecode("compute", 0))
+            self._cast.add([made, deferred, deferred.finish_command_list(False)])
+
+    def _bind_targets(self) -> None:
+        device, context = self._cast.device, self._cast.device.context
+        color, depth = map(device.create_texture2d, USUAL[d.Texture2DDesc][:2])
+        target = device.create_render_target_view(color)
+        view = device.create_depth_stencil_view(depth)
+        context.om_set_render_targets([target], view)
+        context.rs_set_viewports([d.Viewport(0.0, 0.0, 16.0, 16.0)])
+        self._cast.add([color, depth, target, view, device.create_shader_resource_view(color)])
+
+    def _bind_shaders(self) -> None:
+        device, context = self._cast.device, self._cast.device.context
+        code = bytecode("vertex", 0)
+        vertex = device.create_vertex_shader(code)
+        pixel = device.create_pixel_shader(bytecode("pixel", self._rng.randrange(2)))
+        layout = device.create_input_layout(USUAL[d.InputElementDesc], code)
+        context.vs_set_shader(vertex)
+        context.ps_set_shader(pixel)
+        context.ia_set_input_layout(layout)
+        self._cast.add([vertex, pixel, layout])
+
+    def _bind_vertices(self) -> None:
+        device, context = self._cast.device, self._cast.device.context
+        vertices = device.create_buffer(USUAL[d.BufferDesc][0], bytes(range(64)) * 4)
         indices = device.create_buffer(
             d.BufferDesc(96, BindFlags=2), bytes((0, 0, 1, 0, 2, 0)) * 16
         )
-        vertex = bytecode("vertex", 0)
-        shader = device.create_vertex_shader(vertex)
-        pixel = device.create_pixel_shader(bytecode("pixel", rng.randrange(2)))
-        layout = device.create_input_layout(USUAL[d.InputElementDesc], vertex)
-        query = device.create_query(d.QueryDesc(rng.randrange(6)))
-        cast.add([vertices, indices, shader, pixel, layout, query, texture])
-        cast.add([*made.values(), made["depth"].resource])
-        context.om_set_render_targets([made["target"]], made["depth"])
-        context.rs_set_viewports([d.Viewport(0.0, 0.0, 16.0, 16.0)])
-        context.ia_set_input_layout(layout)
         context.ia_set_vertex_buffers(0, [vertices], [32], [0])
-        context.ia_set_index_buffer(indices, 57, 0)
+        context.ia_set_index_buffer(indices, DxgiFormat.R16_UINT.value, 0)
         context.ia_set_primitive_topology(4)
-        context.vs_set_shader(shader)
-        context.ps_set_shader(pixel)
-        self._add_resources()
-        if device.driver.api is Api.D3D11:
-            cast.add(device.create_compute_shader(bytecode("compute", 0)))
-            deferred = device.create_deferred_context()
-            deferred.draw(3, 0)
-            cast.add([deferred, deferred.finish_command_list(False)])
+        self._cast.add([vertices, indices])
 
     def _add_resources(self) -> None:
         """Create buffers and textures of some descriptions, and their default views."""
@@ -437,7 +447,7 @@ def _gpu(name: str) -> Gpu:
     return Gpu(run=engine(name), threads=1, limits=LIMITS)
 
 
-_REPLAYED = 16
+REPLAYED = 16
 """One input of this many is replayed by both engines, instead of checked by the driver."""
 
 
@@ -458,7 +468,7 @@ def trial(data: bytes) -> Hashable:
 
 
 def _is_replayed(data: bytes) -> bool:
-    return sum(data[:CALL]) % _REPLAYED == 0
+    return sum(data[:CALL]) % REPLAYED == 0
 
 
 def _replayed(made: Sequence[Record], name: str) -> list[bytes]:
@@ -506,25 +516,23 @@ def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
     """
     if rng.random() < 0.25:
         return mutations.mutate(rng, data, other)
-    head, calls = data[:HEAD], _split(data)
+    calls = _split(data)
     at = rng.randrange(len(calls) + 1)
-    end = at + 1 + int(8 * rng.random() ** 2)
+    count = 1 + int(8 * rng.random() ** 2)
+    run = calls[at : at + count]
     kind = rng.randrange(5)
     if kind == 0:
-        calls[at:end] = []
+        calls[at:at] = run
     elif kind == 1:
-        calls[at:at] = calls[at:end]
+        calls[at:at] = [rng.randbytes(CALL) for _ in range(count)]
     elif kind == 2:
-        calls[at:at] = [rng.randbytes(CALL) for _ in range(end - at)]
-    elif kind == 3:
         rest = _split(other)
         calls[at:] = rest[rng.randrange(len(rest) + 1) :]
     else:
-        moved = calls[at:end]
-        calls[at:end] = []
-        calls[rng.randrange(len(calls) + 1) :][:0] = moved
-        calls += moved
-    return head + b"".join(calls)
+        del calls[at : at + count]
+        place = rng.randrange(len(calls) + 1)
+        calls[place:place] = run if kind == 3 else []
+    return data[:HEAD] + b"".join(calls)
 
 
 def _split(data: bytes) -> list[bytes]:
