@@ -404,7 +404,7 @@ def _is_union(origin: Any) -> bool:
 # Plain values
 
 
-def _integer(rng: Random, name: str) -> int:
+def _integer(rng: Random, name: str) -> Any:
     if name.lower().endswith("format"):
         return often(rng, rng.choice(_USUAL_FORMATS), (*_FORMATS, 9999, -1), 0.3)
     return often(rng, rng.choice(_NUMBERS.get(name, _SMALL)), _HUGE, 0.12)
