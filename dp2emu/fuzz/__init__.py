@@ -17,6 +17,7 @@ TARGET_MODULES = (
     "dp2emu.fuzz.files",
     "dp2emu.fuzz.draws",
     "dp2emu.fuzz.draws10",
+    "dp2emu.fuzz.programs10",
 )
 
 

@@ -217,6 +217,8 @@ class Context(StageBindings):
     ) -> list[UnorderedAccessView | None]:
         """The unordered access views of OMGetRenderTargetsAndUnorderedAccessViews, each with a
         reference more.
+
+        Raises Refused (E_INVALIDARG) for slots that do not exist.
         """
         check_span(start_slot, count, UNORDERED_SLOTS)
         views, first = (*self.state.whole("SetRenderTargets")[3:], (), (), 0)[0:3:2]

@@ -180,9 +180,14 @@ class DriverDevice:
     def make(self, noun: str, description: Any) -> Handle:
         """Create an object by the DDI functions CalcPrivate``noun``Size and Create``noun``, which
         take the structure ``description``.
+
+        Raises Refused (E_INVALIDARG) for a description that no driver accepts.
         """
-        memory = bytearray(self.call(f"CalcPrivate{noun}Size", description))
-        self.call(f"Create{noun}", description, memory, 0)
+        try:
+            memory = bytearray(self.call(f"CalcPrivate{noun}Size", description))
+            self.call(f"Create{noun}", description, memory, 0)
+        except ContractError as error:
+            raise Refused(Result.E_INVALIDARG, error.what) from None
         return Handle(memory)
 
     def create_buffer(
@@ -270,10 +275,7 @@ class DriverDevice:
             raise ArgumentError(f"no view is called {noun!r:.60}; expected {known}")
         given = resource.desc, resource.memory, desc or ViewDesc()
         structure = view_structure(self.api, noun, *given)
-        try:
-            return self.make(noun, structure)
-        except ContractError as error:
-            raise Refused(Result.E_INVALIDARG, error.what) from None
+        return self.make(noun, structure)
 
     def _create(self, desc: CreateResource) -> Resource:
         return Resource(self.make("Resource", desc).memory, desc)

@@ -176,7 +176,7 @@ def texture_resource(
     if desc.misc & ~_KNOWN:
         raise Unsupported(f"textures with MiscFlags {desc.misc:#x}")
     _check_cube(api, desc)
-    bounded = min(desc.sides) > 0 and desc.level_count <= _CHAIN
+    bounded = min(desc.sides) > 0 < desc.level_count <= _CHAIN
     found = _described(desc) if bounded else None
     if found is None or not is_valid(found) or not format_allows(found):
         raise Refused(Result.E_INVALIDARG, "the description of a texture")

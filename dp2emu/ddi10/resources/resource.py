@@ -20,7 +20,7 @@ from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.sdk import SdkEnum, SdkFlag
 from dp2emu.ddi10.codes import DdiCode, format_of
 from dp2emu.ddi10.context import Context
-from dp2emu.ddi10.contract import Rule, float32
+from dp2emu.ddi10.contract import Rule, float32, is_uint
 from dp2emu.ddi10.objects import Objects
 from dp2emu.ddi10.resources.residency import Allocation, Memory, Purpose
 from dp2emu.errors import ContractError, Fault, Unsupported
@@ -433,7 +433,7 @@ class Resources:
         slices, rows, size = shape
         row_pitch, slice_pitch = pitches
         needed = (slices - 1) * slice_pitch + (rows - 1) * row_pitch + size
-        readable = min(row_pitch, slice_pitch) >= 0 and len(data) >= needed
+        readable = all(map(is_uint, pitches)) and len(data) >= needed
         self._context.contract.check(readable, Rule.SOURCE_MEMORY, entry)
         given = np.ndarray(shape, np.uint8, bytes(data), 0, (slice_pitch, row_pitch, 1))
         return given.tobytes()

@@ -225,15 +225,17 @@ class StateSetters:
     ) -> None:
         """SetBlendState; a null handle binds the default state."""
         state = self._states.blends.maybe(memory, "SetBlendState")
+        numbers = len(factor) == len("rgba") and is_uint(sample_mask)
+        self._contract.check(numbers, Rule.NUMBERS, "SetBlendState")
         self.bindings.blending = state or Blending()
-        self._contract.check(len(factor) == len("rgba"), Rule.NUMBERS, "SetBlendState")
         red, green, blue, alpha = float32(*factor)
         self.bindings.blend_factor = red, green, blue, alpha
-        self.bindings.sample_mask = sample_mask & 0xFFFFFFFF
+        self.bindings.sample_mask = sample_mask
 
     def set_depth_stencil_state(self, memory: bytearray | None, reference: int) -> None:
         """SetDepthStencilState; a null handle binds the default state."""
         state = self._states.depths.maybe(memory, "SetDepthStencilState")
+        self._contract.check(is_uint(reference), Rule.NUMBERS, "SetDepthStencilState")
         self.bindings.depth_stencil = state or DepthStencil()
         self.bindings.stencil_reference = reference & 0xFF
 
