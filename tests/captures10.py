@@ -126,7 +126,8 @@ def judged(
         except Dp2Error as error:
             problems.append(str(error))
         # Answers are judged by the truth's own rule, not by the replay's.
-        outcome.problems += [line for line in problems if not line.startswith("answer: ")]
+        told = (line for line in problems if not line.startswith("answer: "))
+        outcome.problems += [line.replace(f"{place}/", "") for line in told]
         compare(folder, emitted, name, outcome)
     return outcome
 

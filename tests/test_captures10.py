@@ -16,6 +16,7 @@ from PIL import Image
 from dp2emu.d3d.dxgi import DXGI
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from tests.captures10 import (
+    LISTED,
     Outcome,
     answer,
     compare,
@@ -205,3 +206,27 @@ def test_a_trace_is_imported_replayed_and_emitted(tmp_path: Path) -> None:
     assert (outcome.verdict, outcome.strict, outcome.problems) == ("MISSING", False, [])
     assert json.loads((tmp_path / "out" / "game.json").read_text()) == {"queries": []}
     assert list((tmp_path / "out" / "game").glob("call_*.png"))
+
+
+@pytest.mark.parametrize(
+    ("told", "problems", "said"),
+    [
+        (["call 7: 3 of 4 differ"], [], "LISTED"),
+        (["call 7: 4 of 4 differ"], [], "FAIL"),
+        ([], [], "PASS"),
+        (["call 7: 3 of 4 differ"], ["loss: call 3"], "FAIL"),
+    ],
+)
+def test_a_listed_capture_has_the_listed_differences_and_no_others(
+    told: list[str], problems: list[str], said: str
+) -> None:
+    listed = {"why": "A reason", "told": ["call 7: 3 of 4 differ"], "problems": []}
+    outcome = Outcome(wanted=2, told=told, problems=problems, listed=listed)
+    assert (outcome.verdict, outcome.fine) == (said, said == "LISTED")
+
+
+def test_every_listed_capture_has_a_reason_in_the_document() -> None:
+    document = (ROOT / "docs" / "departures.rst").read_text("utf-8")
+    for name, row in json.loads(LISTED.read_text("utf-8")).items():
+        heading = document.index(f"\n{row['why']}\n{'-' * len(row['why'])}\n")
+        assert f"``{name}``" in document[heading : heading + 500]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from dp2emu.runtime10.swap_chain import SwapChain
 
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.errors import ArgumentError
@@ -17,7 +18,6 @@ from dp2emu.runtime10.descriptions import (
     Texture2DDesc,
 )
 from dp2emu.runtime10.device import Device
-from dp2emu.runtime10.swap_chain import SwapChain
 from dp2emu.shader.engines import REFERENCE, engine
 
 RGBA8, SHADER_RESOURCE = 28, 8
