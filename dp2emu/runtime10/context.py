@@ -652,6 +652,8 @@ def mapping(resource: Resource, index: int, kind: Map) -> str:
         raise Refused(Result.E_INVALIDARG, f"map {kind} of a resource of usage {resource.usage}")
     if not 0 <= index < len(parts_of(resource.ddi)):
         raise Refused(Result.E_INVALIDARG, f"map of subresource {index}")
+    if kind == Map.WRITE_NOOVERWRITE and not resource.is_buffer:
+        raise Refused(Result.E_INVALIDARG, "map of a texture without overwriting it")
     if resource.usage is Usage.STAGING:
         return "StagingResourceMap"
     if not dynamic:
