@@ -26,6 +26,8 @@ from dp2emu.runtime10.bindings import StageBindings, memories_of, memory_of, voi
 from dp2emu.runtime10.buffers import BufferMiscFlag
 from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.runtime10.descriptions import Box, Rect, Texture2DDesc, Viewport
+from dp2emu.runtime10.enums import FeatureLevel
+from dp2emu.runtime10.feature_levels import LIMITS
 from dp2emu.runtime10.objects import (
     BlendState,
     Buffer,
@@ -59,6 +61,12 @@ class Context(StageBindings):
     """ID3D11DeviceContext and ID3D11DeviceContext1: makes the driver's calls, and knows the state
     they set.  Mutable.
     """
+
+    @property
+    def _target_slots(self) -> int:
+        """Number of render targets that the feature level of the device has."""
+        level = getattr(self.owner, "feature_level", FeatureLevel.LEVEL_11_0)
+        return LIMITS[level].targets
 
     def get_device(self) -> Any:
         """GetDevice; unlike in C++, without a reference more."""
@@ -187,6 +195,10 @@ class Context(StageBindings):
         ``targets`` or ``unordered`` may be ``KEEP_RENDER_TARGETS`` or
         ``KEEP_UNORDERED_ACCESS_VIEWS``.
         """
+        most = self._target_slots
+        if targets is not None and len(targets) > most:
+            self.messages.append(f"{len(targets)} render targets, of {most} slots")
+            return
         bound = self.state.whole("SetRenderTargets")
         if targets is None:
             colors, depth_memory = bound[0], bound[2]
@@ -642,6 +654,8 @@ def mapping(resource: Resource, index: int, kind: Map) -> str:
         raise Refused(Result.E_INVALIDARG, f"map {kind} of a resource of usage {resource.usage}")
     if not 0 <= index < len(parts_of(resource.ddi)):
         raise Refused(Result.E_INVALIDARG, f"map of subresource {index}")
+    if kind == Map.WRITE_NOOVERWRITE and not resource.is_buffer:
+        raise Refused(Result.E_INVALIDARG, "map of a texture without overwriting it")
     if resource.usage is Usage.STAGING:
         return "StagingResourceMap"
     if not dynamic:

@@ -1,7 +1,7 @@
 """Feature levels: what a device of each level accepts.
 
-Source: "Direct3D feature levels" and "Hardware Support for Direct3D 10Level9 Formats" of the
-Direct3D 11 documentation, and the remarks of D3D11CreateDevice and D3D10CreateDevice1.
+Source: the Direct3D 11 documentation of D3D_FEATURE_LEVEL, of hardware support for formats at
+levels 9_x, and of D3D11CreateDevice.
 """
 
 from __future__ import annotations

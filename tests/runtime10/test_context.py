@@ -411,6 +411,15 @@ def test_usage_and_access_flags_decide_how_a_resource_is_mapped(
         assert caught.value.hr == Result.E_INVALIDARG
 
 
+def test_a_texture_is_never_mapped_without_overwriting_it() -> None:
+    dev = device()
+    made_of = texture(dev, Usage=int(Usage.DYNAMIC), CPUAccessFlags=WRITES)
+    dev.context.map(made_of, 0, Map.WRITE_DISCARD)
+    dev.context.unmap(made_of, 0)
+    with pytest.raises(Refused):
+        dev.context.map(made_of, 0, Map.WRITE_NOOVERWRITE)
+
+
 def test_a_discard_gives_new_memory_and_no_overwrite_the_same() -> None:
     dev = device()
     bound = dynamic(dev, 8)

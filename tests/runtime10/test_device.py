@@ -49,6 +49,7 @@ from tests.runtime10.making import (
     code,
     device,
     staging,
+    target,
     texture,
 )
 
@@ -123,6 +124,15 @@ def test_what_is_beyond_a_level_is_refused(level: FeatureLevel, name: str, given
 def test_shaders_for_levels_9_run_there() -> None:
     both = pack([Chunk("Aon9", bytes(8)), Chunk("SHDR", code(VERTEX))])
     device(level=L.LEVEL_9_1).create_vertex_shader(both)
+
+
+def test_a_level_limits_the_number_of_render_targets() -> None:
+    dev = device(level=L.LEVEL_9_1)
+    views = [target(dev, 4) for _ in range(2)]
+    dev.context.om_set_render_targets(views)
+    assert dev.context.om_get_render_targets(2) == ([None, None], None)
+    dev.context.om_set_render_targets(views[:1])
+    assert dev.context.om_get_render_targets(1)[0] == views[:1]
 
 
 # Validation
