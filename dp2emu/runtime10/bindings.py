@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, Protocol, TypeVar, cast
 
-from dp2emu.argument_check import checked
+from dp2emu.argument_check import checked, checked_on_failure
 from dp2emu.ddi10.shaders.stages import MOST_CONSTANTS
 from dp2emu.errors import ContractError, Unsupported
 from dp2emu.runtime10.class_linkage import ClassInstance, pointers
@@ -103,6 +103,7 @@ class Bindings:
         self.state = PipelineState(children.bound, children.unbound)
         self.messages: deque[str] = deque(maxlen=MESSAGES)
 
+    @checked_on_failure
     def call(self, entry: str, *arguments: Any) -> Any:
         """Call the DDI function ``entry``, after unbinding inputs that would also be outputs.
 
@@ -119,6 +120,7 @@ class Bindings:
             raise
         return found
 
+    @checked_on_failure
     @void
     def do(self, entry: str, *arguments: Any) -> None:
         """Call the DDI function ``entry`` for a method without a result: a call that breaks a

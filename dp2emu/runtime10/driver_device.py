@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from dp2emu.argument_check import checked
+from dp2emu.argument_check import checked, checked_on_failure
 from dp2emu.ddi10.codes import DdiCode
 from dp2emu.ddi10.device import SINCE
 from dp2emu.ddi10.queries.counters import StringOut
@@ -127,6 +127,7 @@ class DriverDevice:
         self._codes.append(code)
         self.removed = self.removed or code == DdiCode.D3DDDIERR_DEVICEREMOVED
 
+    @checked_on_failure
     def call(self, entry: str, *arguments: Any) -> Any:
         """Call the DDI function ``entry``, after unbinding inputs that would also be outputs.
 
@@ -138,6 +139,7 @@ class DriverDevice:
             found = self.send(name, *given)
         return found
 
+    @checked_on_failure
     def send(self, entry: str, *arguments: Any) -> Any:
         """Call the DDI function ``entry`` as it is; raises as ``call`` does."""
         self._codes.clear()
