@@ -181,7 +181,9 @@ def test_real_traces_are_counted() -> None:
             found[path.stem] = (summary.calls, summary.frames, summary.apis)
             assert trace.damage is None
     assert found == {
+        "d3d10_1_tri": (37, 1, ("Direct3D 10.1",)),
         "d3d7_tri": (22, 0, ("Direct3D 7", "DirectDraw")),
         "d3d9_tri": (17, 1, ("Direct3D 9",)),
         "sdl_testgeometry": (142, 7, ("Direct3D 9",)),
+        "sokol_texcube": (340, 4, ("Direct3D 11",)),
     }
