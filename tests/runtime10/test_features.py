@@ -11,7 +11,6 @@ from dp2emu.errors import Unsupported
 from dp2emu.runtime10 import Api, DoublesData, DriverDevice, Feature, Options3Data, OptionsData
 from dp2emu.runtime10.features import feature_data
 
-
 OFFERED = OptionsData(
     ConstantBufferPartialUpdate=True,
     ConstantBufferOffsetting=True,
