@@ -60,6 +60,21 @@ _INPUT = BindFlag.VERTEX_BUFFER | BindFlag.INDEX_BUFFER
 class Context(StageBindings):
     """ID3D11DeviceContext and ID3D11DeviceContext1: makes the driver's calls, and knows the state
     they set.  Mutable.
+
+    Parameters are those of the SDK, in its order.  ``count`` slots begin at ``start_slot``, which
+    ``buffers``, ``views`` and ``targets`` are bound to; ``initial_counts`` are values of hidden
+    counters, ``offsets`` places in buffers in bytes.  ``index``, ``target_index`` and
+    ``source_index`` number subresources; ``x``, ``y`` and ``z`` are a place in texels, or bytes of
+    a buffer, and numbers of groups of a dispatch.  ``data`` are rows at ``row_pitch`` and
+    ``depth_pitch``, in bytes.  Draws take ``vertex_count``, ``index_count`` and
+    ``instance_count`` from ``start_vertex``, ``start_index`` and ``start_instance`` on, and add
+    ``base_vertex`` to indices.  ``topology`` is a D3D11_PRIMITIVE_TOPOLOGY, ``sample_mask`` a bit
+    for each sample, ``stencil_ref`` the reference value, ``lod`` a level of detail; ``viewports``
+    and ``rects`` are in pixels.  ``color``, ``values``, ``depth`` and ``stencil`` are what a clear
+    writes.
+
+    Where a method that returns nothing breaks a rule, Refused is caught: it has no effect but a
+    message.
     """
 
     @property
