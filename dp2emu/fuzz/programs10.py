@@ -82,7 +82,8 @@ def _methods_of(kind: type) -> Iterator[str]:
 def _children(kind: type = DeviceChild) -> Iterator[type]:
     """The classes of objects of a device."""
     yield kind
-    for each in sorted(kind.__subclasses__(), key=lambda one: one.__name__):
+    found: list[type] = kind.__subclasses__()
+    for each in sorted(found, key=lambda one: one.__name__):
         yield from _children(each)
 
 
