@@ -20,7 +20,8 @@ from dp2emu.runtime10.descriptions import (
 from dp2emu.runtime10.device import Device
 from dp2emu.shader.engines import REFERENCE, engine
 
-RGBA8, SHADER_RESOURCE = 28, 8
+RGBA8, D32_FLOAT = 28, 40
+SHADER_RESOURCE, DEPTH = 8, 0x40
 
 
 @pytest.fixture
@@ -51,6 +52,16 @@ def test_state_has_no_numbers_beyond_uint(device: Device, number: int) -> None:
     assert context.om_get_blend_state() == (None, (1.0,) * 4, 0xFFFFFFFF)
     assert context.om_get_depth_stencil_state() == (None, 0)
     assert len(context.messages) == 2
+
+
+@pytest.mark.parametrize(("flags", "stencil"), [(1 << 32, 0), (3, -1), (3, 1 << 40)])
+def test_depth_is_not_cleared_by_numbers_beyond_uint(
+    device: Device, flags: int, stencil: int
+) -> None:
+    texture = device.create_texture2d(Texture2DDesc(4, 4, 1, 1, D32_FLOAT, BindFlags=DEPTH))
+    view = device.create_depth_stencil_view(texture)
+    device.context.clear_depth_stencil_view(view, flags, 0.5, stencil)
+    assert len(device.context.messages) == 1
 
 
 def test_a_texture_has_no_negative_number_of_levels(device: Device) -> None:

@@ -16,7 +16,7 @@ from dp2emu.d3d.formats import FormatRow
 from dp2emu.d3d.sdk import SdkFlag
 from dp2emu.ddi10.codes import format_of
 from dp2emu.ddi10.context import Context
-from dp2emu.ddi10.contract import Rule, float32
+from dp2emu.ddi10.contract import Rule, float32, is_uint
 from dp2emu.ddi10.resources.resource import Resource, Resources, Usage
 from dp2emu.ddi10.resources.views import Views
 from dp2emu.gpu.command.bindings import Rect
@@ -218,6 +218,8 @@ class Transfers:
     ) -> None:
         """ClearDepthStencilView: clear all slices of a view."""
         found = self._views.depths.open(view, "ClearDepthStencilView")
+        numbers = is_uint(flags) and is_uint(stencil)
+        self._contract.check(numbers, Rule.NUMBERS, "ClearDepthStencilView")
         z = float32(depth)[0] if flags & ClearFlag.DEPTH else None
         value = stencil & 0xFF if flags & ClearFlag.STENCIL else None
         for surface in found.surfaces():
