@@ -43,12 +43,15 @@ from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.earlydevice import Device3, EarlyDevice
 from dp2emu.runtime.textures import Textures
 from dp2emu.runtime10 import Api
+from dp2emu.runtime10 import Device as Device11
 from dp2emu.runtime10 import DriverDevice as Device10
 from dp2emu.runtime10 import Query as Query10
 from dp2emu.taps import Taps
 from dp2emu.text import TextCapture
 from tests.native.building import sample, served_sample
 from tests.runtime.test_earlydevice import Bench as EarlyBench
+from tests.runtime10.making import MAKERS
+from tests.runtime10.making import device as device11
 from tests.tools.loading import ROOT
 
 STREAM = ROOT / "streams" / "first_light.dp2"
@@ -101,6 +104,10 @@ def first_call() -> TraceCall:
         return next(iter(trace.calls()))
 
 
+def made11(make: Callable[[Device11], Any], folder: Path) -> Any:
+    return make(device11(checking=True))
+
+
 MAKE: Mapping[type, Callable[[Path], Any]] = {
     Adapter: lambda folder: Adapter(),
     Capture: lambda folder: open_capture(io.BytesIO(STREAM.read_bytes())),
@@ -137,6 +144,7 @@ MAKE: Mapping[type, Callable[[Path], Any]] = {
     Token: lambda folder: TABLE[8],
     Trace: lambda folder: open_trace(io.BytesIO(TRACE.read_bytes())),
     TraceCall: lambda folder: first_call(),
+    **{kind: partial(made11, make) for kind, make in MAKERS.items()},
 }
 """Instances of public classes, made in a temporary folder."""
 
@@ -210,7 +218,12 @@ class Fitting:
         return kind(*(self.value(hints.get(name, Any)) for name in required))
 
 
-_PROTOCOLS: dict[str, type] = {"Recording": Capture, "Adapter": Adapter, "Observable": Driver}
+_PROTOCOLS: dict[str, type] = {
+    "Recording": Capture,
+    "Adapter": Adapter,
+    "Observable": Driver,
+    "Owner": Device11,
+}
 _SIMPLE: dict[Any, Callable[[], Any]] = {
     Any: lambda: 5,
     object: object,

@@ -57,7 +57,11 @@ class ClassInstance(DeviceChild):
 
 @checked
 class ClassLinkage(DeviceChild):
-    """ID3D11ClassLinkage.  Mutable: shaders that are created with it add their classes."""
+    """ID3D11ClassLinkage.  Mutable: shaders that are created with it add their classes.
+
+    ``name`` is that of an instance, ``type_name`` of a class; ``constant_buffer``, ``texture`` and
+    ``sampler`` are the slots where an instance's data begin.
+    """
 
     def __init__(self, owner: Owner) -> None:
         super().__init__(owner, bytearray())

@@ -26,6 +26,8 @@ from dp2emu.runtime10.bindings import StageBindings, memories_of, memory_of, voi
 from dp2emu.runtime10.buffers import BufferMiscFlag
 from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.runtime10.descriptions import Box, Rect, Texture2DDesc, Viewport
+from dp2emu.runtime10.enums import FeatureLevel
+from dp2emu.runtime10.feature_levels import LIMITS
 from dp2emu.runtime10.objects import (
     BlendState,
     Buffer,
@@ -42,6 +44,7 @@ from dp2emu.runtime10.objects import (
     UnorderedAccessView,
     View,
 )
+from dp2emu.runtime10.pipeline_state import check_span
 from dp2emu.runtime10.query import Data
 from dp2emu.runtime10.textures import CpuAccess, MiscFlag, parts_of
 from dp2emu.runtime10.views import ViewDesc
@@ -57,7 +60,28 @@ _INPUT = BindFlag.VERTEX_BUFFER | BindFlag.INDEX_BUFFER
 class Context(StageBindings):
     """ID3D11DeviceContext and ID3D11DeviceContext1: makes the driver's calls, and knows the state
     they set.  Mutable.
+
+    Parameters are those of the SDK, in its order.  ``count`` slots begin at ``start_slot``, which
+    ``buffers``, ``views`` and ``targets`` are bound to; ``initial_counts`` are values of hidden
+    counters, ``offsets`` places in buffers in bytes.  ``index``, ``target_index`` and
+    ``source_index`` number subresources; ``x``, ``y`` and ``z`` are a place in texels, or bytes of
+    a buffer, and numbers of groups of a dispatch.  ``data`` are rows at ``row_pitch`` and
+    ``depth_pitch``, in bytes.  Draws take ``vertex_count``, ``index_count`` and
+    ``instance_count`` from ``start_vertex``, ``start_index`` and ``start_instance`` on, and add
+    ``base_vertex`` to indices.  ``topology`` is a D3D11_PRIMITIVE_TOPOLOGY, ``sample_mask`` a bit
+    for each sample, ``stencil_ref`` the reference value, ``lod`` a level of detail; ``viewports``
+    and ``rects`` are in pixels.  ``color``, ``values``, ``depth`` and ``stencil`` are what a clear
+    writes.
+
+    Where a method that returns nothing breaks a rule, Refused is caught: it has no effect but a
+    message.
     """
+
+    @property
+    def _target_slots(self) -> int:
+        """Number of render targets that the feature level of the device has."""
+        level = getattr(self.owner, "feature_level", FeatureLevel.LEVEL_11_0)
+        return LIMITS[level].targets
 
     def get_device(self) -> Any:
         """GetDevice; unlike in C++, without a reference more."""
@@ -186,6 +210,10 @@ class Context(StageBindings):
         ``targets`` or ``unordered`` may be ``KEEP_RENDER_TARGETS`` or
         ``KEEP_UNORDERED_ACCESS_VIEWS``.
         """
+        most = self._target_slots
+        if targets is not None and len(targets) > most:
+            self.messages.append(f"{len(targets)} render targets, of {most} slots")
+            return
         bound = self.state.whole("SetRenderTargets")
         if targets is None:
             colors, depth_memory = bound[0], bound[2]
@@ -206,6 +234,7 @@ class Context(StageBindings):
         """OMGetRenderTargets: ``count`` targets and the depth-stencil view, each with a reference
         more.
         """
+        check_span(0, count, TARGETS)
         colors, _, depth, *_ = self.state.whole("SetRenderTargets")
         padded = (*colors, *(None,) * TARGETS)[:count]
         return [self._given(memory) for memory in padded], self._given(depth)
@@ -218,8 +247,7 @@ class Context(StageBindings):
 
         Raises Refused (E_INVALIDARG) for slots that do not exist.
         """
-        if not 0 <= start_slot <= start_slot + count <= UNORDERED_SLOTS:
-            raise Refused(Result.E_INVALIDARG, f"{count} slots from {start_slot} on")
+        check_span(start_slot, count, UNORDERED_SLOTS)
         views, first = (*self.state.whole("SetRenderTargets")[3:], (), (), 0)[0:3:2]
         slots = dict(enumerate(views, first))
         return [self._given(slots.get(slot)) for slot in range(start_slot, start_slot + count)]
@@ -256,6 +284,7 @@ class Context(StageBindings):
 
     def so_get_targets(self, count: int = STREAM_TARGETS) -> list[Buffer | None]:
         """SOGetTargets: ``count`` buffers, each with a reference more."""
+        check_span(0, count, STREAM_TARGETS)
         buffers = (*self.state.whole("SoSetTargets")[0], *(None,) * STREAM_TARGETS)
         return [self._given(memory) for memory in buffers[:count]]
 
@@ -284,9 +313,11 @@ class Context(StageBindings):
         """GetData of ``size`` bytes, by default all; 0 asks only whether there is an answer.
         ``flags`` are D3D11_ASYNC_GETDATA_*.
         """
-        whole = query.driver.data_size
-        count = whole if size is None else size
-        return query.driver.get_data(bytearray(whole) if count else None, count, flags)
+        count = query.driver.data_size if size is None else size
+        refusal = query.driver.refusal(count, writes=True)
+        if refusal is not None:
+            return Data(refusal)
+        return query.driver.get_data(bytearray(count) if count else None, count, flags)
 
     # Draws
 
@@ -638,6 +669,8 @@ def mapping(resource: Resource, index: int, kind: Map) -> str:
         raise Refused(Result.E_INVALIDARG, f"map {kind} of a resource of usage {resource.usage}")
     if not 0 <= index < len(parts_of(resource.ddi)):
         raise Refused(Result.E_INVALIDARG, f"map of subresource {index}")
+    if kind == Map.WRITE_NOOVERWRITE and not resource.is_buffer:
+        raise Refused(Result.E_INVALIDARG, "map of a texture without overwriting it")
     if resource.usage is Usage.STAGING:
         return "StagingResourceMap"
     if not dynamic:

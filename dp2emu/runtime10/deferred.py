@@ -196,7 +196,11 @@ _QUERY_CALLS = ("QueryBegin", "QueryEnd")
 
 @checked
 class DeferredContext(ListContext):
-    """ID3D11DeviceContext that records its calls in command lists.  Mutable."""
+    """ID3D11DeviceContext that records its calls in command lists.  Mutable.
+
+    ``index`` numbers subresources, ``flags`` are D3D11_MAP_FLAG_* or D3D11_ASYNC_GETDATA_*,
+    ``size`` is in bytes.
+    """
 
     def get_type(self) -> ContextType:
         """GetType."""

@@ -97,7 +97,10 @@ class Device:
 
     ``context`` is the immediate context, ``feature_level`` what the device accepts.  Methods raise
     Refused with the HRESULT of a failed call, and Unsupported for features that are not
-    implemented; the ``desc`` of a method is the SDK's description.
+    implemented; the ``desc`` of a method is the SDK's description, ``bytecode`` a DXBC container
+    or tokens, ``declaration`` has an entry for each streamed output, ``rasterized_stream`` is
+    0xFFFFFFFF for none.  ``format`` is a DXGI_FORMAT, ``sample_count`` a number of samples of a
+    pixel, ``memory`` a driver's object.
     """
 
     def __init__(

@@ -320,7 +320,9 @@ class DriverDevice:
         return Query(self, counter_row(self.api, number).kind)
 
     def check_counter(self, number: int) -> CounterText:
-        """CheckCounter: type, cost and strings of a counter.  Raises Refused."""
+        """CheckCounter: type, cost and strings of a counter; ``number`` is a D3D10_COUNTER or
+        D3D11_COUNTER.  Raises Refused.
+        """
         query = int(counter_row(self.api, number).kind.query)
         strings = [StringOut(None) for _ in range(3)]
         self.call("CheckCounter", query, *strings)

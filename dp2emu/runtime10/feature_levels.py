@@ -1,7 +1,7 @@
 """Feature levels: what a device of each level accepts.
 
-Source: "Direct3D feature levels" and "Hardware Support for Direct3D 10Level9 Formats" of the
-Direct3D 11 documentation, and the remarks of D3D11CreateDevice and D3D10CreateDevice1.
+Source: the Direct3D 11 documentation of D3D_FEATURE_LEVEL, of hardware support for formats at
+levels 9_x, and of D3D11CreateDevice.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ R24G8_TYPELESS D16_UNORM R16_TYPELESS
 """
 _LEVEL_9 = frozenset(_NAMES.split())
 """Names of the formats of textures at the levels 9_x."""
+_INPUT = FormatSupport.IA_VERTEX_BUFFER | FormatSupport.IA_INDEX_BUFFER
+"""The uses that formats of vertices and indices have at the levels 9_x."""
 _LEVEL_11 = ("BC6H", "BC7")
 """Beginnings of the names of formats that only level 11_0 has."""
 
@@ -81,6 +83,8 @@ def support_at(level: FeatureLevel, api: Api, format: int) -> FormatSupport:
     found = FormatSupport(0) if known is None else format_support(known)
     if known is None or not _has_format(level, known):
         return FormatSupport(0)
+    if level < _L.LEVEL_10_0 and known.name not in _LEVEL_9:
+        return found & _INPUT
     later = FormatSupport(0)
     if level < _L.LEVEL_11_0:
         later |= FormatSupport.SHADER_GATHER_COMPARISON | FormatSupport.TYPED_UNORDERED_ACCESS_VIEW
@@ -95,9 +99,7 @@ def support_at(level: FeatureLevel, api: Api, format: int) -> FormatSupport:
 
 def _has_format(level: FeatureLevel, format: DxgiFormat) -> bool:
     if level < _L.LEVEL_10_0:
-        support = format_support(format)
-        input = FormatSupport.IA_VERTEX_BUFFER | FormatSupport.IA_INDEX_BUFFER
-        return format.name in _LEVEL_9 or bool(support & input)
+        return format.name in _LEVEL_9 or bool(format_support(format) & _INPUT)
     return level >= _L.LEVEL_11_0 or not format.name.startswith(_LEVEL_11)
 
 
@@ -123,6 +125,7 @@ def check_texture(level: FeatureLevel, desc: TextureDesc) -> None:
         desc.slices > max(limits.slices, faces),
         format is None or not _has_format(level, format),
         old and desc.kind is ResourceType.TEXTURE1D,
+        old and format is not None and format.name not in _LEVEL_9,
         old and not whole and not flat,
         level < _L.LEVEL_11_0 and desc.bind & BindFlag.UNORDERED_ACCESS,
         level < _L.LEVEL_10_1 and faces > 1 and desc.slices > faces,

@@ -84,13 +84,13 @@ class DeviceChild:
         return self.owner
 
     def set_private_data(self, guid: str, data: bytes | None) -> None:
-        """SetPrivateData under a name or GUID; None removes it."""
+        """SetPrivateData: keep ``data`` under ``guid``, a name or GUID; None removes it."""
         self.private_data.pop(guid, None)
         if data is not None:
             self.private_data[guid] = data
 
     def get_private_data(self, guid: str) -> bytes | None:
-        """GetPrivateData under a name or GUID, None if there is none."""
+        """GetPrivateData under ``guid``, a name or GUID; None if there is none."""
         return self.private_data.get(guid)
 
 

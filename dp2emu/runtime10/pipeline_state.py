@@ -82,6 +82,12 @@ def driver_call(entry: str, arguments: Row) -> Row:
     return entry, *arguments
 
 
+def check_span(start: int, count: int, slots: int) -> None:
+    """Raise Refused (E_INVALIDARG) unless ``slots`` has ``count`` slots from ``start`` on."""
+    if not 0 <= start <= start + count <= slots:
+        raise Refused(Result.E_INVALIDARG, f"{count} slots from {start} on, of {slots}")
+
+
 class PipelineState:
     """The state of a context, by the functions that set it.  Mutable: calls change it.
 
@@ -112,9 +118,7 @@ class PipelineState:
 
     def check_slots(self, entry: str, start: int, count: int) -> None:
         """Raise Refused (E_INVALIDARG) for slots that ``entry`` does not set."""
-        slots = SLOTTED[entry].count
-        if not 0 <= start <= start + count <= slots:
-            raise Refused(Result.E_INVALIDARG, f"{count} slots from {start} on, of {slots}")
+        check_span(start, count, SLOTTED[entry].count)
 
     def note(self, entry: str, arguments: Row) -> None:
         """Keep the state that a call sets; other calls are ignored."""

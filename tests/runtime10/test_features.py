@@ -11,12 +11,20 @@ from dp2emu.errors import Unsupported
 from dp2emu.runtime10 import Api, DoublesData, DriverDevice, Feature, Options3Data, OptionsData
 from dp2emu.runtime10.features import feature_data
 
+OFFERED = OptionsData(
+    ConstantBufferPartialUpdate=True,
+    ConstantBufferOffsetting=True,
+    MapNoOverwriteOnDynamicConstantBuffer=True,
+    MapNoOverwriteOnDynamicBufferSRV=True,
+)
+"""What contexts do for every driver."""
+
 
 def test_double_precision_is_announced() -> None:
     device = DriverDevice(Adapter(checking=True))
     assert device.check_feature_support(Feature.DOUBLES) == DoublesData(True)
     options = device.check_feature_support(Feature.D3D11_OPTIONS)
-    assert options == OptionsData(ExtendedDoublesShaderInstructions=True)
+    assert options == OFFERED._replace(ExtendedDoublesShaderInstructions=True)
 
 
 def test_array_indices_from_any_shader_before_the_rasterizer_are_announced() -> None:
@@ -38,7 +46,7 @@ def test_driver_without_doubles_has_no_feature_of_them() -> None:
         return 0
 
     assert feature_data(Feature.DOUBLES, get_caps) == DoublesData(False)
-    assert feature_data(Feature.D3D11_OPTIONS, get_caps) == OptionsData()
+    assert feature_data(Feature.D3D11_OPTIONS, get_caps) == OFFERED
 
 
 def test_other_features_are_named() -> None:
