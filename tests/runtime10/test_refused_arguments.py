@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from dp2emu.runtime10.swap_chain import SwapChain
 
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.errors import ArgumentError
@@ -18,6 +17,7 @@ from dp2emu.runtime10.descriptions import (
     Texture2DDesc,
 )
 from dp2emu.runtime10.device import Device
+from dp2emu.runtime10.dxgi import create_dxgi_factory
 from dp2emu.shader.engines import REFERENCE, engine
 
 RGBA8, D32_FLOAT = 28, 40
@@ -85,4 +85,4 @@ def test_states_of_too_few_values_are_refused(device: Device) -> None:
 
 def test_a_swap_chain_needs_a_description(device: Device) -> None:
     with pytest.raises(ArgumentError):
-        SwapChain(device, 1.5)  # type: ignore[arg-type]
+        create_dxgi_factory().create_swap_chain(device, 1.5)  # type: ignore[arg-type]
