@@ -3,7 +3,7 @@
 FOLDER has ``MANIFEST.json``, ``traces/NAME.trace`` and for each ``truth/NAME.json`` with its
 files.  Every capture is imported and replayed.  The pictures, data and query answers that the
 truth names under ``compare`` are judged: PASS; FAIL; DIFF, a FAIL of a capture that the manifest
-does not call strict; LISTED, one whose differences are exactly those of
+does not call strict; LISTED, one whose differences are exactly as in
 ``tests/data/listed_captures10.json``; MISSING, if there are none of them; NOTHING, if the truth
 names none.  The
 folder ``--out`` gets NAME/call_N.png, NAME/call_N.bin, and NAME.json with the answers.
@@ -218,7 +218,7 @@ def _data(files: Path, row: Row, found: Path) -> str:
 
 
 _TYPED = dict.fromkeys(("R24G8_TYPELESS", "R24_UNORM_X8_TYPELESS"), "D24_UNORM_S8_UINT")
-"""Formats without types of all channels whose texels are compared as those of another."""
+"""Formats without types of all channels whose texels are compared as texels of another."""
 
 
 def words_differ(expected: bytes, seen: bytes) -> str:

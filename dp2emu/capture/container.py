@@ -114,8 +114,8 @@ def _string(text: str) -> bytes:
 def chunk(times: tuple[int, int], messages: bytes, compression: str, packed: bytes) -> bytes:
     """Serialize an MCAP Chunk, without the library for speed.
 
-    ``packed`` is ``messages`` compressed by the MCAP ``compression``, ``times`` are those of the
-    first and the last message.
+    ``packed`` is ``messages`` compressed by the MCAP ``compression``, ``times`` are the
+    times of the first and the last message.
     """
     head = CHUNK_HEAD.pack(*times, len(messages), zlib.crc32(messages))
     size = len(packed).to_bytes(8, "little")
@@ -126,7 +126,7 @@ def chunk_index(
     times: tuple[int, int], place: tuple[int, int], compression: str, sizes: tuple[int, int]
 ) -> bytes:
     """Serialize an MCAP ChunkIndex, without the library for speed: ``place`` is the offset and
-    length of the Chunk, ``sizes`` those of its messages, compressed and not.
+    length of the Chunk, ``sizes`` the sizes of its messages, compressed and not.
     """
     head = CHUNK_INDEX_HEAD.pack(*times, *place, 0, 0)
     return _record(Opcode.CHUNK_INDEX, head, _string(compression), struct.pack("<QQ", *sizes))

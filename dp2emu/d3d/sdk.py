@@ -57,7 +57,7 @@ class SdkEnum(IntEnum, metaclass=_SdkEnumMeta):
 
 
 class SdkFlag(IntFlag):
-    """SDK flags, with full names as those of ``SdkEnum``."""
+    """SDK flags, with full names, as ``SdkEnum`` has them."""
 
     _prefix: ClassVar[str]
     _irregular: ClassVar[Mapping[str, str]]

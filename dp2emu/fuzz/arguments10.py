@@ -35,7 +35,7 @@ _RAW, _STRUCTURED, _ARGUMENTS, _CUBE, _MIPS, _CLAMP = 0x20, 0x40, 0x10, 0x4, 0x1
 _RUBBISH = (None, -1, 1 << 70, math.nan, -math.inf, 1.5, "text", b"", b"abc", (), [None], object())
 """Arguments of other types than any annotation names."""
 _MANY = 33
-"""Number of elements of a sequence that is too long for all slots but those of resources."""
+"""Number of elements of a sequence that is too long for all slots but shader resources."""
 
 # Shaders
 
@@ -230,7 +230,7 @@ def _bound(flags: int) -> Fits:
 
 
 def _made_for(flags: int) -> Fits:
-    """Whether a resource, or that of a view, was created with miscellaneous flags."""
+    """Whether a resource, or the resource of a view, was created with miscellaneous flags."""
 
     def fits(each: Any) -> bool:
         return bool(getattr(each, "resource", each).desc.MiscFlags & flags)

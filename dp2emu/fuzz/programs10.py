@@ -145,7 +145,7 @@ class _Cast:
         return [each for each in self.children if isinstance(each, kind) and each.references]
 
     def every(self) -> Sequence[Any]:
-        """Objects of all kinds, those of another device and those that were released included."""
+        """Objects of all kinds, released ones and objects of another device included."""
         return [*self.children, *self.strangers]
 
 
@@ -195,7 +195,7 @@ class _Program:
             check.after(outcome)
 
     def _arguments(self, method: Method, rng: Random) -> list[Any]:
-        """Arguments of a call; those of Map and Unmap mostly fit what can be, and is mapped."""
+        """Arguments of a call; for Map and Unmap mostly what can be mapped, and is mapped."""
         chosen = Arguments(rng, self._cast.of, self._cast.every)
         arguments = chosen.of(method)
         fitting, mapped = rng.random() < 0.8, self._cast.mapped

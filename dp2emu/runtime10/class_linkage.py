@@ -59,7 +59,7 @@ class ClassInstance(DeviceChild):
 class ClassLinkage(DeviceChild):
     """ID3D11ClassLinkage.  Mutable: shaders that are created with it add their classes.
 
-    ``name`` is that of an instance, ``type_name`` of a class; ``constant_buffer``, ``texture`` and
+    ``name`` names an instance, ``type_name`` a class; ``constant_buffer``, ``texture`` and
     ``sampler`` are the slots where an instance's data begin.
     """
 

@@ -61,7 +61,7 @@ class Context(StageBindings):
     """ID3D11DeviceContext and ID3D11DeviceContext1: makes the driver's calls, and knows the state
     they set.  Mutable.
 
-    Parameters are those of the SDK, in its order.  ``count`` slots begin at ``start_slot``, which
+    Parameters are as in the SDK, in its order.  ``count`` slots begin at ``start_slot``, which
     ``buffers``, ``views`` and ``targets`` are bound to; ``initial_counts`` are values of hidden
     counters, ``offsets`` places in buffers in bytes.  ``index``, ``target_index`` and
     ``source_index`` number subresources; ``x``, ``y`` and ``z`` are a place in texels, or bytes of

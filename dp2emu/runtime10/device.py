@@ -96,7 +96,7 @@ class Device:
     """ID3D11Device over a driver's adapter.  Mutable: it knows its objects.
 
     ``context`` is the immediate context, ``feature_level`` what the device accepts, ``interfaces``
-    are other interfaces of the device, such as that of DXGI, made when they are asked for.
+    are other interfaces of the device, such as IDXGIDevice, made when they are asked for.
     Methods raise Refused with the HRESULT of a failed call, and Unsupported for features that are
     not implemented; the ``desc`` of a method is the SDK's description, ``bytecode`` a DXBC
     container or tokens, ``declaration`` has an entry for each streamed output,

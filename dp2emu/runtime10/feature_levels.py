@@ -66,8 +66,8 @@ _LEVEL_11 = ("BC6H", "BC7")
 def level_of(api: Api, level: int | None) -> FeatureLevel:
     """The feature level of a device.
 
-    Raises Refused (E_INVALIDARG) for a level that devices of the interface do not have; those of
-    Direct3D 10.0 have level 10_0 alone.
+    Raises Refused (E_INVALIDARG) for a level that devices of the interface do not have; devices
+    of Direct3D 10.0 have level 10_0 alone.
     """
     if level is None:
         return DEFAULT_LEVELS[api]

@@ -243,7 +243,7 @@ _VIDEO_OBJECTS = {
     ),
     "ID3D11AuthenticatedChannel": "GetCertificateSize GetCertificate GetChannelHandle",
 }
-"""The methods of objects of video, beside those of all objects, by interface."""
+"""The methods of objects of video, without the methods of all objects, by interface."""
 
 for _interface, _names in _VIDEO_OBJECTS.items():
     inert(_interface, f"{_CHILD} {_names}", _NOT_CREATED)
@@ -292,8 +292,8 @@ _VARIABLES = {
     "RasterizerVariable": ("GetRasterizerState", "GetBackingStore"),
     "SamplerVariable": ("GetSampler", "GetBackingStore"),
 }  # fmt: skip
-"""The methods of an effect's variables that are losses, and those that only read, beside those of
-all variables, by kind."""
+"""The methods of an effect's variables that are losses, and the methods that only read,
+without the methods of all variables, by kind."""
 
 lost("", "D3D10CreateEffectFromMemory D3D10CreateEffectPoolFromMemory", _EFFECT)
 lost("ID3D10EffectPass", "Apply", _EFFECT)

@@ -36,7 +36,7 @@ class Windows:
     """The windows of a program by handle, and which calls got the size of one.  Mutable.
 
     ``answers`` tells of calls by number whether a later call told the size that they needed;
-    ``unanswered`` counts those of which none did.
+    ``unanswered`` counts the calls of which none did.
     """
 
     def __init__(self) -> None:

@@ -34,7 +34,7 @@ MEMORY = 256 << 20
 UMD_VERSION = 1 << 32
 """The driver's version in the form of CheckInterfaceSupport: 0.1.0.0."""
 _CHECKED = ("IDXGIDevice", "ID3D10Device", "ID3D10Device1")
-"""The interfaces that CheckInterfaceSupport knows; those of Direct3D 11 are not among them."""
+"""The interfaces that CheckInterfaceSupport knows; no interface of Direct3D 11 is among them."""
 _TEARING = 0
 """DXGI_FEATURE_PRESENT_ALLOW_TEARING."""
 _DEBUG = 1
@@ -76,7 +76,7 @@ class DxgiAdapter(DxgiObject):
     def check_interface_support(self, interface: str) -> int:
         """CheckInterfaceSupport of an interface by its name: the version of the driver.
 
-        Raises Refused (DXGI_ERROR_UNSUPPORTED) for other interfaces than those of Direct3D 10.
+        Raises Refused (DXGI_ERROR_UNSUPPORTED) for interfaces other than Direct3D 10.
         """
         if interface not in _CHECKED:
             raise Refused(Result.DXGI_ERROR_UNSUPPORTED, f"{interface:.60} of an adapter")

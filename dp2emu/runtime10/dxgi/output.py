@@ -80,7 +80,7 @@ class Output(DxgiObject):
     def find_closest_matching_mode(
         self, mode: ModeDesc, concerned_device: Device | None = None
     ) -> ModeDesc:
-        """FindClosestMatchingMode: members that are 0 become those of the desktop.
+        """FindClosestMatchingMode: members that are 0 become the desktop's.
 
         Raises Refused: DXGI_ERROR_INVALID_CALL for a width without a height, or for no format
         without a device; DXGI_ERROR_NOT_FOUND for a format that cannot be scanned out.

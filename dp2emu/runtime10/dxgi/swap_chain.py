@@ -188,7 +188,7 @@ class SwapChain(DxgiObject):
         self, count: int = 0, width: int = 0, height: int = 0, format: int = 0, flags: int = 0
     ) -> None:
         """ResizeBuffers: new buffers.  A ``count`` or ``format`` of 0 stays as it is; a ``width``
-        or ``height``, in pixels, of 0 is that of the window's client area.  ``flags`` are
+        or ``height``, in pixels, of 0 is the side of the window's client area.  ``flags`` are
         ``SwapChainFlag``.
 
         Raises Refused (DXGI_ERROR_INVALID_CALL) while there are references to buffers, or views of
@@ -278,7 +278,7 @@ class SwapChain(DxgiObject):
 
         ``flags`` are ``PresentFlag``; with TEST nothing is presented, with DO_NOT_SEQUENCE the
         frame that is shown is presented again.  With other swap effects than DISCARD the buffers
-        exchange their contents: each gets that of the next one, the last one that of the first.
+        exchange their contents: each gets the contents of the next one, the last one the first's.
         In the flip model buffer 0 is unbound.  Raises Refused (DXGI_ERROR_INVALID_CALL).
         """
         self.present1(sync_interval, flags, PresentParameters())
@@ -412,7 +412,7 @@ class SwapChain(DxgiObject):
         raise Unsupported("SetMatrixTransform of a swap chain")
 
     def check_color_space_support(self, color_space: int) -> int:
-        """CheckColorSpaceSupport: 1 (PRESENT) if ``color_space`` is that of sRGB, else 0."""
+        """CheckColorSpaceSupport: 1 (PRESENT) for the ``color_space`` of sRGB, else 0."""
         return int(color_space == _SRGB)
 
     def set_color_space1(self, color_space: int) -> None:
