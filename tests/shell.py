@@ -203,7 +203,7 @@ ELSEWHERE = {
     r"python tools/(?P<name>\w+)\.py.*": "tests/tools/test_{name}.py",
     r"dp2emu replay loop\.dp2 --timeout 10": "tests/cli/test_interrupts.py",
     r"(afl-gcc|export PYTHONPATH|export AFL_|afl-fuzz) ?.*": "tests/fuzz/test_afl.py",
-    r"cp apitrace/lib/wrappers/.*|.*wine game\.exe": "Wine and a program",
+    r"cp apitrace/lib/wrappers/.*|.*wine game(11)?\.exe": "Wine and a program",
 }
 """File that runs a command of this form (a regular expression), or what the command needs."""
 
