@@ -49,14 +49,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(patch.undo)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """The number of workers of ``-n auto``: one more than processors, since more than a quarter of
-    the time a test waits for a process or a clock.
-    """
-    return (os.cpu_count() or 1) + 1
-
-
 @pytest.fixture(autouse=True, scope="module")
 def _own_background() -> Iterator[None]:
     """Better code for what earlier modules drew is not compiled while later ones run."""
