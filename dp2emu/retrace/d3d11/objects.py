@@ -340,10 +340,11 @@ def _note_dropped(program: Program, call: Arguments, context: Context) -> None:
 def context_row(
     interfaces: str, names: str, says: str, called: Callable[..., object], *readers: Read
 ) -> None:
-    """Register methods of contexts whose action calls a method with the arguments that ``readers``
-    read.
+    """Register methods of contexts whose action calls the method ``called`` of the context, which
+    deferred contexts may override, with the arguments that ``readers`` read.
     """
+    name = next(each for each in dir(Context) if getattr(Context, each) is called)
 
     @on_context(interfaces, names, says=says)
     def act(context: Context, call: Arguments) -> None:
-        called(context, *[read(call) for read in readers])
+        getattr(context, name)(*[read(call) for read in readers])

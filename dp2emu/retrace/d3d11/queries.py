@@ -124,7 +124,5 @@ def execute_command_list(context: Context, call: Arguments) -> None:
 
 
 for _interfaces, _name in ((CONTEXTS, "Flush"), (CONTEXT, "Flush1")):
-    context_row(
-        _interfaces, _name, "Sends what is recorded to the GPU.", lambda context: context.flush()
-    )
+    context_row(_interfaces, _name, "Sends what is recorded to the GPU.", Context.flush)
 inert(CONTEXT, "SetHardwareProtectionState GetHardwareProtectionState", "Nothing is protected.")

@@ -8,6 +8,7 @@ import pytest
 
 from dp2emu.capture.records import Observed
 from dp2emu.retrace.program import METHODS
+from dp2emu.runtime10.query import State
 from tests.retrace.d3d11.played import Played, at, to
 
 INVALID_CALL = -2005270527
@@ -81,6 +82,15 @@ def test_a_command_list_holds_the_calls_until_it_is_executed() -> None:
     assert "Draw(3, 0)" in made
     assert program.of("list", "ID3D11CommandList::Release", result=0) == []
     assert program.losses() == []
+
+
+def test_a_query_of_a_deferred_context_has_no_answer_before_its_list_is_executed() -> None:
+    program = Played(11)
+    query = program.program.objects.get(at("query").value)
+    for name in ("Begin", "End"):
+        method = f"ID3D11DeviceContext::{name}"
+        assert program.of("deferred", method, pAsync=at("query")) == []
+        assert query.driver.state is State.CREATED
 
 
 def test_a_command_list_that_is_null_has_no_effect() -> None:
