@@ -19,11 +19,11 @@ from hypothesis import HealthCheck, Phase, settings
 # A loaded two-core machine misses any deadline some day, so there is none.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
-settings.register_profile("default", max_examples=32, derandomize=True, **_COMMON)
+settings.register_profile("default", max_examples=50, derandomize=True, **_COMMON)
 settings.register_profile("full", max_examples=10_000, derandomize=False, **_COMMON)
 settings.register_profile(
     "unshrunk",
-    max_examples=32,
+    max_examples=50,
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
     **_COMMON,

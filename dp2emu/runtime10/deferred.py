@@ -154,15 +154,23 @@ class ListContext(Context):
         for each in held:
             each.users += 1
         self.clear_state()
-        self._play(commands)
+        for step in (*commands.steps, *map(DriverCall, commands.resets)):
+            self._take(step)
         for entry, arguments in kept:
             self.do(entry, *arguments)
         for each in held:
             each.drop()
 
-    def _play(self, commands: CommandList) -> None:
-        """Execute the steps of a command list."""
-        raise NotImplementedError
+    @void
+    def _take(self, step: Step) -> None:
+        """Execute a step of a command list, and note a query that it begins or ends."""
+        step.play(self._sender)
+        if isinstance(step, DriverCall) and step.call[0] in _QUERY_CALLS:
+            entry, (memory, *_) = step.call
+            self.owner.child(memory).driver.reached(entry)
+
+
+_QUERY_CALLS = ("QueryBegin", "QueryEnd")
 
 
 @checked
@@ -172,26 +180,6 @@ class ImmediateContext(ListContext):
     def get_type(self) -> ContextType:
         """GetType."""
         return ContextType.IMMEDIATE
-
-    def _play(self, commands: CommandList) -> None:
-        for step in commands.steps:
-            self._attempt(step)
-        for entry, arguments in commands.resets:
-            self._attempt(DriverCall((entry, arguments)))
-
-    @void
-    def _attempt(self, step: Step) -> None:
-        step.play(self._sender)
-        self._note_query(step)
-
-    def _note_query(self, step: Step) -> None:
-        """Note that a query was begun or ended, if that is what a step does."""
-        if isinstance(step, DriverCall) and step.call[0] in _QUERY_CALLS:
-            entry, (memory, *_) = step.call
-            self.owner.child(memory).driver.reached(entry)
-
-
-_QUERY_CALLS = ("QueryBegin", "QueryEnd")
 
 
 @checked
@@ -235,9 +223,9 @@ class DeferredContext(ListContext):
             each.drop()
         return made
 
-    def _play(self, commands: CommandList) -> None:
-        for step in (*commands.steps, *map(DriverCall, commands.resets)):
-            self._recording.add(step)
+    def _take(self, step: Step) -> None:
+        """Keep a step of another command list in this one."""
+        self._recording.add(step)
 
     def map(self, resource: Resource, index: int, kind: Map, flags: int = 0) -> MappedSubresource:
         """Map: memory whose bytes the command list writes.

@@ -151,10 +151,7 @@ def test_every_thousandth_byte_of_a_trace_may_be_cut_or_wrong(path: Path) -> Non
         survives(data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :])
 
 
-SHORT = [path for path in REAL if path.stem != "sokol_texcube"]
-
-
-@pytest.mark.parametrize("path", SHORT, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
 def test_every_thousandth_byte_of_what_is_packed_may_be_cut_or_wrong(path: Path) -> None:
     with path.open("rb") as file:
         stream = b"".join(expand("snappy", Packed(open_source(file), b""), Limits()))

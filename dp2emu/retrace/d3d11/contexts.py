@@ -71,55 +71,27 @@ class _Stage(NamedTuple):
     samplers: _Pair
 
 
+_NOUNS = ["shader", "constant_buffers", "constant_buffers1", "shader_resources", "samplers"]
+
+
+def _stage_of(prefix: str, kind: type[DeviceChild]) -> _Stage:
+    """The stage whose methods begin with a prefix."""
+    return _Stage(
+        kind,
+        *(
+            _Pair(*(getattr(Context, f"{prefix}_{verb}_{noun}") for verb in ("set", "get")))
+            for noun in _NOUNS
+        ),
+    )
+
+
 _STAGES = {
-    "VS": _Stage(
-        VertexShader,
-        _Pair(Context.vs_set_shader, Context.vs_get_shader),
-        _Pair(Context.vs_set_constant_buffers, Context.vs_get_constant_buffers),
-        _Pair(Context.vs_set_constant_buffers1, Context.vs_get_constant_buffers1),
-        _Pair(Context.vs_set_shader_resources, Context.vs_get_shader_resources),
-        _Pair(Context.vs_set_samplers, Context.vs_get_samplers),
-    ),
-    "HS": _Stage(
-        HullShader,
-        _Pair(Context.hs_set_shader, Context.hs_get_shader),
-        _Pair(Context.hs_set_constant_buffers, Context.hs_get_constant_buffers),
-        _Pair(Context.hs_set_constant_buffers1, Context.hs_get_constant_buffers1),
-        _Pair(Context.hs_set_shader_resources, Context.hs_get_shader_resources),
-        _Pair(Context.hs_set_samplers, Context.hs_get_samplers),
-    ),
-    "DS": _Stage(
-        DomainShader,
-        _Pair(Context.ds_set_shader, Context.ds_get_shader),
-        _Pair(Context.ds_set_constant_buffers, Context.ds_get_constant_buffers),
-        _Pair(Context.ds_set_constant_buffers1, Context.ds_get_constant_buffers1),
-        _Pair(Context.ds_set_shader_resources, Context.ds_get_shader_resources),
-        _Pair(Context.ds_set_samplers, Context.ds_get_samplers),
-    ),
-    "GS": _Stage(
-        GeometryShader,
-        _Pair(Context.gs_set_shader, Context.gs_get_shader),
-        _Pair(Context.gs_set_constant_buffers, Context.gs_get_constant_buffers),
-        _Pair(Context.gs_set_constant_buffers1, Context.gs_get_constant_buffers1),
-        _Pair(Context.gs_set_shader_resources, Context.gs_get_shader_resources),
-        _Pair(Context.gs_set_samplers, Context.gs_get_samplers),
-    ),
-    "PS": _Stage(
-        PixelShader,
-        _Pair(Context.ps_set_shader, Context.ps_get_shader),
-        _Pair(Context.ps_set_constant_buffers, Context.ps_get_constant_buffers),
-        _Pair(Context.ps_set_constant_buffers1, Context.ps_get_constant_buffers1),
-        _Pair(Context.ps_set_shader_resources, Context.ps_get_shader_resources),
-        _Pair(Context.ps_set_samplers, Context.ps_get_samplers),
-    ),
-    "CS": _Stage(
-        ComputeShader,
-        _Pair(Context.cs_set_shader, Context.cs_get_shader),
-        _Pair(Context.cs_set_constant_buffers, Context.cs_get_constant_buffers),
-        _Pair(Context.cs_set_constant_buffers1, Context.cs_get_constant_buffers1),
-        _Pair(Context.cs_set_shader_resources, Context.cs_get_shader_resources),
-        _Pair(Context.cs_set_samplers, Context.cs_get_samplers),
-    ),
+    "VS": _stage_of("vs", VertexShader),
+    "HS": _stage_of("hs", HullShader),
+    "DS": _stage_of("ds", DomainShader),
+    "GS": _stage_of("gs", GeometryShader),
+    "PS": _stage_of("ps", PixelShader),
+    "CS": _stage_of("cs", ComputeShader),
 }
 """The stages by the start of their methods' names."""
 _OLD = ("VS", "GS", "PS")
