@@ -100,6 +100,11 @@ def _address(data: NDArray[np.uint8]) -> int:
     return address
 
 
+def holds_integers(row: FormatRow) -> bool:
+    """Whether the colours of a format are integers."""
+    return any(channel.coding in _WHOLE for channel in row.channels.values())
+
+
 def value_of(row: FormatRow, pixel: bytes) -> list[Number]:
     """The numbers in the bytes of a sample: red, green, blue and alpha, integers in formats of
     integers; depth, stencil or both; or the word of a palette index.
@@ -112,11 +117,10 @@ def value_of(row: FormatRow, pixel: bytes) -> list[Number]:
         if row.stencil is not None:
             found.append(int(stored_stencil(row, words)[0]))
         return found
-    codings = {channel.coding for channel in row.channels.values()}
     if not row.channels or Use.PALETTE in row.uses:
         return [int(part[0]) & 0xFFFFFFFF for part in parts_of(row, words)]
-    if codings & _WHOLE:
-        unsigned = Coding.UINT in codings
-        return [int(lane[0]) & 0xFFFFFFFF if unsigned else int(lane[0])
-                for lane in unpack_bits(row, words)]  # fmt: skip
+    if holds_integers(row):
+        signed = any(channel.coding is Coding.SINT for channel in row.channels.values())
+        lanes = [int(lane[0]) for lane in unpack_bits(row, words)]
+        return [lane if signed else lane & 0xFFFFFFFF for lane in lanes]
     return [float(lane[0]) for lane in unpack_color(row, words)]

@@ -20,7 +20,7 @@ from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import CmpFunc, Cull, FillMode
 from dp2emu.d3d.formats import FormatRow
 from dp2emu.errors import Disagreement, Unsupported
-from dp2emu.explain.pixel_place import Number, Place, value_of
+from dp2emu.explain.pixel_place import Number, Place, holds_integers, value_of
 from dp2emu.gpu.arrays import F32, F64, I64, Mask, Words
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Draw
@@ -42,7 +42,13 @@ from dp2emu.gpu.rasterizer.planes import Sites, sites
 from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE, Primitives, set_up
 from dp2emu.gpu.rasterizer.spans import ONE, batches
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.gpu.resource.pixel_format import color_format, parts_of, words_of, write_bits
+from dp2emu.gpu.resource.pixel_format import (
+    as_floats,
+    color_format,
+    parts_of,
+    words_of,
+    write_bits,
+)
 from dp2emu.gpu.shader_resources.constant_buffers import with_constants
 from dp2emu.shader import reference
 from dp2emu.shader.formulas import computed
@@ -432,7 +438,9 @@ class _PixelProbe(Probe):
         colors = None if self._role is None else shaded.colors.get(self._role)
         if colors is None:
             return
-        lanes = [np.broadcast_to(lane, here.x.shape) for lane in colors]
+        # Programs of Direct3D 10 write bits, which are integers only for targets of integers.
+        lanes = [lane if holds_integers(self._spot.row) else as_floats(lane) for lane in colors]
+        lanes = [np.broadcast_to(lane, here.x.shape) for lane in lanes]
         for place, fragment in self._records(here):
             fragment.output = [lane[place].item() for lane in lanes]
 

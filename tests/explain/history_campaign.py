@@ -8,10 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 from random import Random
-from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
 
 from dp2emu.explain.pixel_place import Place
 from dp2emu.explain.pixel_probe import Examined, examine
