@@ -18,7 +18,7 @@ from dp2emu.capture.records import MemoryWritten, Record
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import FormatRow, Use
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Disagreement, Unsupported, UsageError
+from dp2emu.errors import Disagreement, Dp2Error, Exceeded, Unsupported, UsageError
 from dp2emu.explain.address import Address, find
 from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.pixel_place import Number, Place, holds_integers, value_of
@@ -140,33 +140,32 @@ class Pixel(msgspec.Struct, frozen=True):
 
 @checked
 def history_of(
-    capture: Callable[[], Recording],
+    capture: Recording,
     pixel: Pixel,
     *,
     options: Options | None = None,
     timing: Timing | None = None,
     watcher: Watcher | None = None,
 ) -> History:
-    """Play a capture, which the function ``capture`` opens, and return the history of a pixel.
+    """Play a capture and return the history of a pixel.
 
     Without a target it is the one that the last present shows or, without a present, the first
-    that the last draw writes; with an event only those until then count.  Raises UsageError for an
-    event or a surface that the capture does not have and for a pixel outside of the surface,
-    Unsupported for formats whose pixels share bytes, and Disagreement if the engine stores other
+    that the last draw writes; with an event only those until then count.  Both take another pass over
+    the capture.  Raises UsageError for an event or a surface that the capture does not have, for a
+    pixel outside of the surface and for a second pass over a pipe, Unsupported for formats whose pixels share bytes, and Disagreement if the engine stores other
     bits than the examined stages.
     """
     last: Event | None = None
     target = pixel.target
     if target is None or pixel.at is not None:
-        events = events_of(capture(), options=options, timing=timing)
+        events = events_of(capture, options=options, timing=timing)
         if pixel.at is not None:
             last = find(events, pixel.at)
             events = events[: last.number + 1]
         target = default_target(events) if target is None else target
     observer = PixelObserver(msgspec.structs.replace(pixel, target=target))
-    playback = Playback(
-        capture(), [observer], options=options, timing=timing, watcher=watcher
-    )  # fmt: skip
+    watched = observer.watching(watcher or Watcher())
+    playback = Playback(capture, [observer], options=options, timing=timing, watcher=watched)
     try:
         while not observer.ended(last) and playback.step():
             pass
@@ -204,6 +203,17 @@ class PixelObserver(Observer):
         self._last: dict[int, Entry] = {}
         self._error: UsageError | Unsupported | None = None
         self._seen = -1
+        self._limited = False
+        self._differs: Disagreement | None = None
+
+    def watching(self, watcher: Watcher) -> Watcher:
+        """A watcher that also notes that a work limit ended a draw early."""
+
+        def fault(error: Dp2Error) -> None:
+            self._limited |= isinstance(error, Exceeded)
+            watcher.fault(error)
+
+        return msgspec.structs.replace(watcher, fault=fault)
 
     def ended(self, last: Event | None) -> bool:
         """Whether an event is complete; never without one."""
@@ -289,10 +299,12 @@ class PixelObserver(Observer):
         """Append an entry for each fragment of a draw."""
         assert self._place is not None
         if examined.pixel != new:
-            raise Disagreement(
+            self._differs = self._differs or Disagreement(
                 f"{event.address} ({event.name}): pixel {self._place.x}, {self._place.y} is "
                 f"{new.hex()}, and {examined.pixel.hex()} by the stages that explain it", "", 0,
             )  # fmt: skip
+            self._stored(event, old, new)
+            return
         if examined.row.channels:
             self._row = examined.row
         samples = self._chosen(self._place)
@@ -330,7 +342,11 @@ class PixelObserver(Observer):
         return value_of(self._row, sample)
 
     def history(self) -> History:
-        """The history so far.  Raises UsageError if the capture has no such pixel."""
+        """The history so far.  Raises UsageError if the capture has no such pixel, Disagreement if
+        the engine stored other bits than the examined stages though no work limit ended a draw.
+        """
+        if self._differs is not None and not self._limited:
+            raise self._differs
         pixel, place, row = self._pixel, self._place, self._row
         assert pixel.target is not None
         if place is None or row is None:
