@@ -150,10 +150,11 @@ def history_of(
     """Play a capture and return the history of a pixel.
 
     Without a target it is the one that the last present shows or, without a present, the first
-    that the last draw writes; with an event only those until then count.  Both take another pass over
-    the capture.  Raises UsageError for an event or a surface that the capture does not have, for a
-    pixel outside of the surface and for a second pass over a pipe, Unsupported for formats whose pixels share bytes, and Disagreement if the engine stores other
-    bits than the examined stages.
+    that the last draw writes; with an event only those until then count.  Both take another pass
+    over the capture.  Raises UsageError for an event or a surface that the capture does not have,
+    for a pixel outside of the surface and for a second pass over a pipe; Unsupported for formats
+    whose pixels share bytes; and Disagreement if the engine stores other bits than the examined
+    stages.
     """
     last: Event | None = None
     target = pixel.target
@@ -282,9 +283,10 @@ class PixelObserver(Observer):
         if event.kind is EventKind.PRESENT:
             return self._pixel.target in event.targets
         record = self._written
-        if record is None or record.surface not in event.targets:
+        surface = None if record is None else stage.gpu.heap.get(record.handle)
+        if record is None or surface is None:
             return False
-        offset = place.offset_in(stage.surface(record.surface))
+        offset = place.offset_in(surface)
         return offset is not None and _overlap(record.offset, len(record.data), offset, place.size)
 
     def _stored(self, event: Event, old: bytes, new: bytes) -> None:
