@@ -100,6 +100,11 @@ def _address(data: NDArray[np.uint8]) -> int:
     return address
 
 
+def shortest(value: np.float32) -> float:
+    """The float with the fewest digits that rounds to a float32."""
+    return float(str(value))
+
+
 def holds_integers(row: FormatRow) -> bool:
     """Whether the colours of a format are integers."""
     return any(channel.coding in _WHOLE for channel in row.channels.values())
@@ -113,7 +118,7 @@ def value_of(row: FormatRow, pixel: bytes) -> list[Number]:
     if Use.DEPTH in row.uses:
         found: list[Number] = []
         if row.depth is not None:
-            found.append(float(read_lane(row, words, row.depth)[0]))
+            found.append(shortest(read_lane(row, words, row.depth)[0]))
         if row.stencil is not None:
             found.append(int(stored_stencil(row, words)[0]))
         return found
@@ -123,4 +128,4 @@ def value_of(row: FormatRow, pixel: bytes) -> list[Number]:
         signed = any(channel.coding is Coding.SINT for channel in row.channels.values())
         lanes = [int(lane[0]) for lane in unpack_bits(row, words)]
         return [lane if signed else lane & 0xFFFFFFFF for lane in lanes]
-    return [float(lane[0]) for lane in unpack_color(row, words)]
+    return [shortest(lane[0]) for lane in unpack_color(row, words)]

@@ -20,7 +20,7 @@ from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import CmpFunc, Cull, FillMode
 from dp2emu.d3d.formats import FormatRow
 from dp2emu.errors import Disagreement, Unsupported
-from dp2emu.explain.pixel_place import Number, Place, holds_integers, value_of
+from dp2emu.explain.pixel_place import Number, Place, holds_integers, shortest, value_of
 from dp2emu.gpu.arrays import F32, F64, I64, Mask, Words
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Draw
@@ -442,7 +442,7 @@ class _PixelProbe(Probe):
         lanes = [lane if holds_integers(self._spot.row) else as_floats(lane) for lane in colors]
         lanes = [np.broadcast_to(lane, here.x.shape) for lane in lanes]
         for place, fragment in self._records(here):
-            fragment.output = [lane[place].item() for lane in lanes]
+            fragment.output = [_plain(lane[place]) for lane in lanes]
 
     def tested(self, target: DepthTarget, here: Sites, front: F32 | None) -> TestSeen | None:
         """Keep what the tests overwrite; returns the function that notes each test."""
@@ -461,6 +461,10 @@ class _PixelProbe(Probe):
         for place, fragment in chosen.items():
             fragment.after = target.words[address[place]].tobytes()
             fragment.drop(Verdict.WRITTEN, _how(target))
+
+
+def _plain(value: Any) -> Number:
+    return int(value) if value.dtype.kind == "i" else shortest(value)
 
 
 _DROPPED = {
