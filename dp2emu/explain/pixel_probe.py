@@ -204,12 +204,13 @@ DEPTH = -1
 
 def _where(draw: Draw, place: Place) -> tuple[Surface, tuple[int, int]] | None:
     """The target or slice of a draw that a place is in, with column and row; None if none is."""
-    layers = draw.post_vertex.layers if draw.post_vertex is not None else ()
-    for output in (draw.output, *layers):
-        for surface in (*output.colors, output.depth):
-            found = None if surface is None else place.within(surface)
-            if surface is not None and found is not None:
-                return surface, found
+    surfaces = [*draw.output.colors, draw.output.depth]
+    for layer in draw.post_vertex.layers if draw.post_vertex is not None else ():
+        surfaces += [*layer.colors, layer.depth]
+    for surface in surfaces:
+        found = None if surface is None else place.within(surface)
+        if surface is not None and found is not None:
+            return surface, found
     return None
 
 
@@ -439,8 +440,9 @@ class _PixelProbe(Probe):
         if colors is None:
             return
         # Programs of Direct3D 10 write bits, which are integers only for targets of integers.
-        lanes = [lane if holds_integers(self._spot.row) else as_floats(lane) for lane in colors]
-        lanes = [np.broadcast_to(lane, here.x.shape) for lane in lanes]
+        whole = holds_integers(self._spot.row)
+        lanes = [np.broadcast_to(lane if whole else as_floats(lane), here.x.shape)
+                 for lane in colors]  # fmt: skip
         for place, fragment in self._records(here):
             fragment.output = [_plain(lane[place]) for lane in lanes]
 
