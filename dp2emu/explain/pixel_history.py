@@ -22,8 +22,9 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import Disagreement, Dp2Error, Exceeded, Unsupported, UsageError
 from dp2emu.explain.address import Address, find
 from dp2emu.explain.events import Event, EventKind
+from dp2emu.explain.pixel_fragment import DepthSeen, Fragment, StencilSeen, Verdict
 from dp2emu.explain.pixel_place import Number, Place, holds_integers, value_of
-from dp2emu.explain.pixel_probe import DepthSeen, Examined, Fragment, StencilSeen, Verdict, examine
+from dp2emu.explain.pixel_probe import Examined, examine
 from dp2emu.explain.play import Observer, Playback, Stage, events_of
 from dp2emu.gpu.command import packets
 from dp2emu.gpu.command.packets import Draw, Packet, Part
