@@ -55,7 +55,7 @@ CASES = {
     "info": Case("info PIPE"),
     "state": Case("state PIPE --at 3"),
     "events": Case("events PIPE"),
-    "pixel": Case("pixel PIPE --at 1 1"),
+    "pixel": Case("pixel PIPE 1 1 --target 2"),
     "dump": Case("dump PIPE"),
     "dump of a trace": Case("dump PIPE", TRACE[:50]),
     "assemble": Case("assemble PIPE -o out", b"# dp2emu", output="out"),
