@@ -47,6 +47,9 @@ WRITTEN, KILLED, FAILED = "written", "killed", "tests failed"
 or coverage test dropped it."""
 
 
+_NAMED = 8
+"""Most primitives that an error names."""
+
 # Memory
 
 
@@ -358,11 +361,9 @@ def _choose(fragments: list[_Fragment], chosen: Chosen, pixel: Pixel) -> _Fragme
         if chosen.primitive in (None, each.primitive) and chosen.instance in (None, each.instance)
     ]
     if not fit:
-        covering = ", ".join(str(each.primitive) for each in fragments[-8:]) or "no primitive"
-        raise UsageError(
-            f"no such primitive covers pixel {pixel.x}, {pixel.y}; {covering} "
-            f"{'does' if not fragments else 'do'}"
-        )
+        numbers = ", ".join(str(each.primitive) for each in fragments[-_NAMED:])
+        known = f"primitives {numbers} do" if numbers else "none of the draw's does"
+        raise UsageError(f"no such primitive covers pixel {pixel.x}, {pixel.y}: {known}")
     passed = [each for each in fit if each.passed]
     return (passed or fit)[-1]
 

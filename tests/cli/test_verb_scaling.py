@@ -280,6 +280,11 @@ CASES: dict[str, dict[str, list[Case]]] = {
         CAPTURE_TEXT: [of_text("pixel", "FILE", "--at", "1", "1", *REFERENCE)],
         TRACE: [of_trace("pixel", "FILE", "--at", "1", "1", *REFERENCE)],
     },
+    "debug": {
+        CAPTURE: [of_capture("debug", "FILE", "E2", "pixel", "1", "1", "--json", *REFERENCE)],
+        CAPTURE_TEXT: [of_text("debug", "FILE", "E2", "pixel", "1", "1", "--all", *REFERENCE)],
+        TRACE: [of_trace("debug", "FILE", "E2", "pixel", "1", "1", "--nan", *REFERENCE)],
+    },
     "dump": {
         CAPTURE: [
             of_capture("dump", "FILE", "--hex"),
