@@ -131,8 +131,11 @@ def trace_event(
         raise UsageError(f"{lane.what} takes {LANES[lane.what]} numbers, not {len(lane.numbers)}")
     observer = LaneObserver(address, lane)
     playback = Playback(capture, [observer], options=options, timing=timing, watcher=watcher)
-    while not observer.done and playback.step():
-        pass
+    try:
+        while not observer.done and playback.step():
+            pass
+    finally:
+        playback.close()
     if observer.error is not None:
         raise observer.error
     if not observer.traces:
