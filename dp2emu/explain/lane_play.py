@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -104,12 +105,12 @@ class LaneObserver(Observer):
         return (trace_thread(dispatch, (x, y, z)),)
 
 
-_TRACE: dict[str, Callable[[LaneObserver, Packet], tuple[ShaderTrace, ...]]] = {
+_TRACE: dict[str, Callable[[LaneObserver, Any], tuple[ShaderTrace, ...]]] = {
     "pixel": LaneObserver._pixel,
     "vertex": LaneObserver._vertex,
     "primitive": LaneObserver._primitive,
     "thread": LaneObserver._thread,
-}  # type: ignore[dict-item]
+}
 
 
 def trace_event(

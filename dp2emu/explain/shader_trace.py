@@ -425,8 +425,8 @@ def trace(run: Run, lane: int, named: str, stage: str) -> tuple[ShaderTrace, Res
         scalar(name, lanes, lane, types.get(name, "")) for name, lanes in result.outputs.items()
     )
     final = Final(outputs, killed=not bool(result.alive[lane]))
-    lines, start, steps = map(tuple, (recorder.disassembly(), recorder.start, recorder.steps))
-    return ShaderTrace(stage, named, lines, start, steps, final), result
+    lines, start = tuple(recorder.disassembly()), tuple(recorder.start)
+    return ShaderTrace(stage, named, lines, start, tuple(recorder.steps), final), result
 
 
 def _check(program: ir.Program, wanted: Result, found: Result, named: str) -> None:

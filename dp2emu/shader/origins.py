@@ -84,6 +84,7 @@ class RecordingBuilder(Builder):
 
     @contextmanager
     def else_(self) -> Iterator[None]:
+        """Record the body of an else; the If that it completes keeps its origin."""
         before = self._open[-1].statements
         opened = self.record.origin(before[-1]) if before else None
         with super().else_():
