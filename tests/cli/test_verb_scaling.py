@@ -48,6 +48,8 @@ from tests.scaling import assert_linear
 FEW = (1, 2, 4, 8)
 MANY = (8, 16, 32, 64)
 REFERENCE = ("--engine", "reference")
+NOWHERE = "debug", "FILE", "E99999999", "pixel", "1", "1", *REFERENCE
+"""The whole file is played in search of an event that it does not have."""
 
 
 class Case(NamedTuple):
@@ -108,8 +110,9 @@ def text_of_capture(path: Path, dimension: str, n: int) -> Path:
     return path
 
 
-def of_text(*arguments: object) -> Case:
-    return command(text_of_capture, *arguments, dimensions=growing.DIMENSIONS[1:])
+def of_text(*arguments: object, codes: tuple[int, ...] = (0,)) -> Case:
+    write = text_of_capture
+    return command(write, *arguments, codes=codes, dimensions=growing.DIMENSIONS[1:])
 
 
 def shader_text(path: Path, dimension: str, n: int) -> Path:
@@ -279,6 +282,11 @@ CASES: dict[str, dict[str, list[Case]]] = {
         CAPTURE: [of_capture("pixel", "FILE", "1", "1", *REFERENCE)],
         CAPTURE_TEXT: [of_text("pixel", "FILE", "1", "1", *REFERENCE)],
         TRACE: [of_trace("pixel", "FILE", "1", "1", *REFERENCE)],
+    },
+    "debug": {
+        CAPTURE: [of_capture(*NOWHERE, codes=(2,))],
+        CAPTURE_TEXT: [of_text(*NOWHERE, codes=(2,))],
+        TRACE: [of_trace(*NOWHERE, codes=(2,))],
     },
     "dump": {
         CAPTURE: [
