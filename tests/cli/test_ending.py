@@ -56,7 +56,6 @@ CASES = {
     "state": Case("state PIPE --at 3"),
     "events": Case("events PIPE"),
     "pixel": Case("pixel PIPE 1 1 --target 2"),
-    "pixel": Case("pixel PIPE --at 1 1"),
     "debug": Case("debug PIPE E2 pixel 1 1 --all"),
     "dump": Case("dump PIPE"),
     "dump of a trace": Case("dump PIPE", TRACE[:50]),

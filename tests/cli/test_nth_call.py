@@ -56,7 +56,6 @@ CASES = {
     "state": Case("state a.dp2 --at 1 --engine reference"),
     "events": Case("events a.dp2 --engine reference"),
     "pixel": Case("pixel a.dp2 186 121 --engine reference"),
-    "pixel": Case("pixel a.dp2 --at 186 121 --engine reference"),
     "debug": Case("debug a.dp2 E2 pixel 186 121 --json --engine reference"),
     "dump": Case("dump a.dp2 --hex"),
     "dump, JSON lines": Case("dump a.dp2 --jsonl"),
