@@ -23,7 +23,7 @@ from dp2emu.d3d.vertices import Element
 from dp2emu.errors import UsageError
 from dp2emu.gpu.arrays import F64, I64
 from dp2emu.gpu.command.bindings import Topology
-from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.command.packets import Draw, Stream
 from dp2emu.gpu.command.post_vertex_stages import PostVertexStages
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.command.work import Work
@@ -178,7 +178,7 @@ class _Flow(msgspec.Struct):
         of_row = np.zeros(len(rows), np.int64)
         of_row[corners.ravel()] = numbers.ravel()
         keys = {"vertex": rows, "index": of_row}
-        lanes = _decoded(self.draw, of_row)
+        lanes = decoded(named_elements(self.draw), self.draw.input.streams, of_row)
         topology = _list_topology(self.draw)
         return self._piece("input", topology, keys, lanes, corners.reshape(places.shape), ids)
 
@@ -440,11 +440,13 @@ def named_elements(draw: Draw) -> dict[str, Element]:
     return found
 
 
-def _decoded(draw: Draw, numbers: I64) -> dict[str, Lane]:
+def decoded(
+    elements: Mapping[str, Element], streams: tuple[Stream | None, ...], numbers: I64
+) -> dict[str, Lane]:
     """The elements of the vertices ``numbers`` as columns, one for each stored component."""
     columns: dict[str, Lane] = {}
-    for name, element in named_elements(draw).items():
-        lanes, dtype = decode(element, draw.input.streams, numbers), _dtype(element)
+    for name, element in elements.items():
+        lanes, dtype = decode(element, streams, numbers), _dtype(element)
         for letter, lane in zip(COMPONENTS[: _components(element)], lanes, strict=False):
             columns[f"{name}.{letter}"] = lane.view(dtype)
     return columns

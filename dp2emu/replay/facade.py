@@ -131,6 +131,14 @@ class Facade:
         numbers = {id(memory): each for each, memory in self._memory.items()}
         return facts_of(at.device, lambda memory: numbers.get(id(memory)))
 
+    def finished(self, number: int) -> Device:
+        """A device, once all its commands are executed.  Raises UsageError if it does not exist."""
+        at = self._devices.get(number)
+        if at is None or at.device.destroyed:
+            raise UsageError(f"device {number} does not exist")
+        self._wait(at)
+        return at.device
+
     # ``Observable``: contexts are devices, and handles serial numbers of surfaces
 
     def shown(self, number: int) -> int:
