@@ -88,7 +88,7 @@ _PLACE = frozenset(("schema", "address", "call", "token", "offset", "next", "ent
 
 
 class Change(NamedTuple):
-    """A fact that differs between two states: its path of keys, and both values, None if absent."""
+    """A fact that differs between two states: its path of keys and both values, None if absent."""
 
     path: tuple[str, ...]
     before: Any

@@ -132,7 +132,7 @@ class Facade:
         return facts_of(at.device, lambda memory: numbers.get(id(memory)))
 
     def finished(self, number: int) -> Device:
-        """A device, once all its commands are executed.  Raises UsageError if it does not exist."""
+        """A device, its commands executed.  Raises UsageError if it does not exist."""
         at = self._devices.get(number)
         if at is None or at.device.destroyed:
             raise UsageError(f"device {number} does not exist")
