@@ -1,1 +1,1 @@
-"""Explanation of captures: events, and what each did to vertices, pixels, memory and answers."""
+"""Explanations: the events of a capture, and what led to a pixel, an answer or a byte."""
