@@ -57,27 +57,26 @@ def bound_surfaces(subject: Subject) -> Iterator[Bound]:
         yield Bound("depth", depth)
 
 
-def write_pictures(subject: Subject, folder: Path) -> list[Facts]:
+def write_pictures(subject: Subject, folder: Path) -> Facts:
     """Write a PNG file of the top level of each bound surface to ``folder``, which is created.
 
-    Returns a row for each, with ``place``, ``surface``, ``file`` (None for a format without
+    Returns a row for each by its place, with ``surface``, ``file`` (None for a format without
     picture), ``width``, ``height`` and ``format``.  Raises OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    rows = []
+    rows: Facts = {}
     for place, surface in bound_surfaces(subject):
         handle = surface.handle or surface.serial
-        row: Facts = {"place": place, "surface": handle, "file": None}
+        row: Facts = {"surface": handle, "file": None}
         row |= {"width": surface.width, "height": surface.height, "format": surface.format.sdk}
+        name = f"{place}_surface{handle}.png"
         try:
             take = take_depth if surface.format in DEPTHS else take_picture
-            png = take(surface).png
+            write_file(folder / name, take(surface).png)
+            row["file"] = name
         except Unsupported as error:
-            rows.append(row | {"error": error.what})
-            continue
-        name = f"{place}_surface{handle}.png"
-        write_file(folder / name, png)
-        rows.append(row | {"file": name})
+            row["error"] = error.what
+        rows[place] = row
     return rows
 
 
@@ -153,16 +152,18 @@ def constants_by_name(subject: Subject) -> Facts:
             ("vertex", shaders.function, subject.vertex_constants),
             ("pixel", shaders.pixel, subject.pixel_constants),
         )
-        return {
+        found = {
             stage: _named(function.code, _Registers(constants))
             for stage, function, constants in bound
             if function is not None
         }
-    return {
-        prefix.upper(): _named(stage.bound.code, _Buffers(stage))
-        for prefix, stage in subject.parts.stages.stages.items()
-        if stage.bound is not None and stage.bound.code is not None
-    }
+    else:
+        found = {
+            prefix.upper(): _named(stage.bound.code, _Buffers(stage))
+            for prefix, stage in subject.parts.stages.stages.items()
+            if stage.bound is not None and stage.bound.code is not None
+        }
+    return {stage: names for stage, names in found.items() if names}
 
 
 class _Registers(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dp2emu.capture import records
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
@@ -30,21 +31,10 @@ def moment_of(capture: Recording, address: Address, *, options: Options | None =
     event = find(events_of(capture, options=options), address)
     if event.call is None:
         raise UsageError(f"{event.address}: {event.name} comes before the first call")
-    if event.token is None and not _is_entry(event.name):
-        # What is between calls has the number of the next one.
+    if event.token is None and hasattr(records, event.name):
+        # A record between calls has the number of the next one.
         return Moment(max(event.call - 1, 0))
     return Moment(event.call, event.token)
-
-
-def _is_entry(name: str) -> bool:
-    """Whether an event's name is a function of the Direct3D 10/11 interface, not a record."""
-    return name not in _RECORDS
-
-
-_RECORDS = frozenset(
-    ("FrameMarker", "MemoryWritten", "Annotation", "Flipped", "Blitted", "Pictured", "Locked")
-)
-"""Names of events between calls, which are those of their records."""
 
 
 class Looked(NamedTuple):
@@ -55,7 +45,8 @@ class Looked(NamedTuple):
 
     def facts(self, subject: Subject) -> Facts:
         """The added facts of a context or device.  Raises OSError for a failed file."""
-        found: Facts = {"constants_by_name": constants_by_name(subject)}
+        named = constants_by_name(subject)
+        found: Facts = {"constants_by_name": named} if named else {}
         if self.vertices:
             found["vertices"] = bound_vertices(subject, self.vertices)
         if self.pictures is not None:
@@ -104,6 +95,10 @@ def changes(before: Facts, after: Facts) -> Iterator[Change]:
 
 def _differing(path: tuple[str, ...], before: Any, after: Any) -> Iterator[Change]:
     one, other = _members(before), _members(after)
+    if before is None and isinstance(after, list) and other:
+        one = {}
+    elif after is None and isinstance(before, list) and one:
+        other = {}
     if one is None or other is None:
         if before != after:
             yield Change(path, before, after)
