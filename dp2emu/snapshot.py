@@ -37,18 +37,6 @@ class Moment(msgspec.Struct, frozen=True):
     token: int | None = None
 
 
-def moment(text: str) -> Moment:
-    """Parse ``"12"`` (after call 12) or ``"12:3"`` (before its token 3).
-
-    Raises UsageError for other text.
-    """
-    call, colon, token = text.partition(":")
-    numbers = [call, token] if colon else [call]
-    if not all(part.isascii() and part.isdecimal() and len(part) <= 18 for part in numbers):
-        raise UsageError(f"expected CALL or CALL:TOKEN, got {text!r}")
-    return Moment(*map(int, numbers))
-
-
 def snapshot(
     capture: Recording,
     at: Moment,

@@ -13,10 +13,11 @@ from dp2emu.cli.outcome import FAULTS, FINE, complain
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.states.inspect import Facts
 from dp2emu.errors import Dp2Error
 from dp2emu.explain.address import parse_address
 from dp2emu.explain.state import Looked, changes_json, changes_text, state_at
-from dp2emu.snapshot import Facts, snapshot_text
+from dp2emu.snapshot import snapshot_text
 
 
 @verb_command("state")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
@@ -48,7 +48,7 @@ def at_draw(
     return looking.event, looking.seen[0]
 
 
-class _Looking(Observer):
+class _Looking(Observer, Generic[Seen]):
     """Looks at the first draw at an address.  Mutable: it keeps what it saw."""
 
     def __init__(

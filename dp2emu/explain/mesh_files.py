@@ -35,7 +35,7 @@ def _columns(piece: Piece, text: bool) -> list[_Column]:
 def _column(name: str, lane: Lane, text: bool) -> _Column:
     if lane.dtype == np.float32:
         bits = np.ascontiguousarray(lane).view(np.uint32).tolist()
-        values = [float_text(each) for each in bits]
+        values: list[Any] = [float_text(each) for each in bits]
         if not text:
             values = [json_number(each) for each in lane.tolist()]
         return _Column(name, "float", values)
@@ -187,11 +187,13 @@ def obj_lines(pieces: Iterable[Piece]) -> Iterator[str]:
     first = 1
     for piece in pieces:
         position = _positions(piece)
-        finite = np.isfinite(position).all(axis=0)
+        finite = np.logical_and.reduce(np.isfinite(position))
         shown = np.where(finite, position, 0.0)
         yield f"o {piece.stage}_{piece.instance}_{first}"
         yield from (f"v {x!r} {y!r} {z!r}" for x, y, z in shown.T.tolist())
-        yield from _faces(piece.corners[:, finite[piece.corners].all(axis=0)] + first)
+        yield from _faces(
+            piece.corners[:, np.flatnonzero(finite[piece.corners].all(axis=0))] + first
+        )
         first += piece.rows
 
 

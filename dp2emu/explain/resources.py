@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,19 +40,23 @@ class Bound(NamedTuple):
 def bound_surfaces(subject: Subject) -> Iterator[Bound]:
     """Yield the textures and targets that are bound, textures first."""
     if isinstance(subject, Context):
-        for stage, surface in sorted(subject.textures.bound.items()):
-            yield Bound(f"stage{stage}", surface)
-        targets = [*enumerate(subject.targets.colors)]
-        depth = subject.targets.depth
-    else:
-        for prefix, stage in subject.parts.stages.stages.items():
-            for slot, view in sorted(stage.resources.items()):
-                if not view.resource.is_buffer:
-                    yield Bound(f"{prefix.lower()}_t{slot}", view.surface())
-        at = subject.parts.setters.bindings
-        targets = [(slot, each and each.surface()) for slot, each in enumerate(at.targets)]
-        depth = at.depth and at.depth.surface()
-    yield from (Bound(f"target{slot}", each) for slot, each in targets if each is not None)
+        for number, surface in sorted(subject.textures.bound.items()):
+            yield Bound(f"stage{number}", surface)
+        yield from _targets(subject.targets.colors, subject.targets.depth)
+        return
+    for prefix, stage in subject.parts.stages.stages.items():
+        for slot, view in sorted(stage.resources.items()):
+            if not view.resource.is_buffer:
+                yield Bound(f"{prefix.lower()}_t{slot}", view.surface())
+    at = subject.parts.setters.bindings
+    colors = [None if view is None else view.surface() for view in at.targets]
+    yield from _targets(colors, None if at.depth is None else at.depth.surface())
+
+
+def _targets(colors: Iterable[Surface | None], depth: Surface | None) -> Iterator[Bound]:
+    for slot, surface in enumerate(colors):
+        if surface is not None:
+            yield Bound(f"target{slot}", surface)
     if depth is not None:
         yield Bound("depth", depth)
 

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 from dp2emu.capture import records
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.states.inspect import Facts
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
 from dp2emu.explain.address import Address, find
 from dp2emu.explain.play import events_of
 from dp2emu.explain.resources import Subject, bound_vertices, constants_by_name, write_pictures
 from dp2emu.replay.player import Recording
-from dp2emu.snapshot import SCHEMA, Facts, Moment, shown, snapshot
+from dp2emu.snapshot import SCHEMA, Moment, shown, snapshot
 
 Fault = Callable[[Dp2Error], None]
 
