@@ -21,7 +21,7 @@ from dp2emu.d3d.enums import DeclType, PrimitiveType
 from dp2emu.d3d.formats import Coding
 from dp2emu.d3d.vertices import Element
 from dp2emu.errors import UsageError
-from dp2emu.gpu.arrays import F64, I64, Mask
+from dp2emu.gpu.arrays import F64, I64
 from dp2emu.gpu.command.bindings import Topology
 from dp2emu.gpu.command.packets import Draw, Stream
 from dp2emu.gpu.command.post_vertex_stages import PostVertexStages
@@ -375,7 +375,9 @@ def _fates(draw: Draw, geometry: Geometry, before: Mapping[int, F64]) -> dict[in
             pixels[number] += width
     x, y = (snap(axis) for axis in geometry.vertices.position[:2])
     finite = np.logical_and.reduce(np.isfinite(x) & np.isfinite(y))
-    flat: Mask = doubled_area(x, y) == 0 if CORNERS[draw.input.topology] == 3 else ~finite
+    flat = np.zeros(len(finite), np.bool_)
+    if CORNERS[draw.input.topology] == 3:
+        flat[finite] = doubled_area(x[:, finite], y[:, finite]) == 0
     cut = _cut(geometry, before)
     found: dict[int, Fate] = {}
     for place, number in enumerate(geometry.numbers.tolist()):
