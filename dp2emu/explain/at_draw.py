@@ -12,6 +12,7 @@ from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.play import EventList, Observer, Playback, Stage
 from dp2emu.gpu.command.packets import Draw, Packet
 from dp2emu.gpu.device.timing import Timing
+from dp2emu.gpu.work_budget import WorkBudget
 from dp2emu.replay import Watcher
 from dp2emu.replay.player import Recording
 
@@ -64,6 +65,7 @@ class _Looking(Observer, Generic[Seen]):
         """Look at the draw."""
         wanted = not self.seen and event.kind is EventKind.DRAW and matches(event, self._address)
         if wanted and isinstance(packet, Draw):
+            WorkBudget(stage.gpu.heap.limits).admit_draw(packet)
             self.seen.append(self._look(event, packet, stage))
             self._number = event.number
 
