@@ -131,13 +131,13 @@ class ReadLevels(_Pixels):
 
         return run
 
-    def _sampling(self, sampler: Sampler) -> Sampler:
+    def _sampling(self, inner: Sampler) -> Sampler:
         def sample(
-            number: int, kind: TextureKind, coordinates: tuple[F32, ...], lod: Lod,
+            sampler: int, kind: TextureKind, coordinates: tuple[F32, ...], lod: Lod,
             arguments: tuple[F32, ...], active: Mask | None,
         ) -> tuple[F32, F32, F32, F32]:  # fmt: skip
             self._active = active
-            return sampler(number, kind, coordinates, lod, arguments, active)
+            return inner(sampler, kind, coordinates, lod, arguments, active)
 
         return sample
 

@@ -142,8 +142,10 @@ def _heat(image: Image, counts: I64, noun: str) -> list[LegendRow]:
     rows = []
     for each in bins_of(int(counts.max(initial=0))):
         where = (counts >= each.low) & (counts <= each.high)
-        _painted(image, where, each.color)
-        rows.append(LegendRow(f"{each.text} {noun}: {np.count_nonzero(where)} pixels", each.color))
+        if where.any():
+            _painted(image, where, each.color)
+            text = f"{each.text} {noun}: {np.count_nonzero(where)} pixels"
+            rows.append(LegendRow(text, each.color))
     return rows
 
 
@@ -172,8 +174,10 @@ def _overdraw(draw: Draw) -> Overlay:
         after = contents(draw)
     rows = _heat(image, seen.covered, "fragments")
     none = (seen.covered > 0) & (seen.passing == 0)
-    image[none] //= 2
+    np.floor_divide(image, 2, out=image, where=none[..., None])
     total, passed = int(seen.covered.sum()), int(seen.passing.sum())
+    samples = draw.pipeline.samples
+    rows += [LegendRow(f"a fragment is one of {samples} samples")] if samples > 1 else []
     rows += [
         LegendRow(f"half as bright: none passed, {np.count_nonzero(none)} pixels"),
         LegendRow(f"fragments: {total}, passed {passed}, rejected {total - passed}"),
@@ -342,15 +346,18 @@ def _nan(draw: Draw) -> Overlay:
                 flat = words.reshape(-1) if row.words == 1 else words.reshape(-1, row.words)
                 worst = _classes(unpack_color(row, flat)).reshape(*stored.shape, -1)
                 stored = np.maximum(stored, worst.max(axis=-1))
-    rows = []
+    found = []
     for number, (name, color) in enumerate(_CLASSES, 1):
         half: Color = (color[0] // 2, color[1] // 2, color[2] // 2)
-        of_target, of_output = stored == number, seen.worst == number
-        _painted(image, of_target, half)
-        rows.append(LegendRow(f"{name} stored: {np.count_nonzero(of_target)} pixels", half))
-        rows.append(LegendRow(f"{name} output: {np.count_nonzero(of_output)} pixels", color))
-    for number, (_, color) in enumerate(_CLASSES, 1):
-        _painted(image, seen.worst == number, color)
+        found += [(f"{name} stored", stored == number, half)]
+        found += [(f"{name} output", seen.worst == number, color)]
+    rows = []
+    # Outputs are painted over what is stored.
+    for name, where, color in sorted(found, key=lambda each: "output" in each[0]):
+        if where.any():
+            _painted(image, where, color)
+            rows.append(LegendRow(f"{name}: {np.count_nonzero(where)} pixels", color))
+    rows = rows or [LegendRow("no value is nan, infinite or negative")]
     return Overlay(image, tuple(rows), after)
 
 
@@ -358,16 +365,17 @@ def _nan(draw: Draw) -> Overlay:
 
 
 _FATES: dict[str, Color] = {
+    "culled": (220, 60, 60),
     "drawn": (60, 170, 90),
     "cut": (240, 200, 40),
-    "culled": (220, 60, 60),
     "degenerate": (200, 80, 220),
     "no_pixels": (90, 160, 255),
     "clipped": (150, 150, 150),
     "cull_distance": (150, 150, 150),
     "infinite": (150, 150, 150),
 }
-"""Colours of the fates of primitives; those in grey have no place on the screen."""
+"""Colours of the fates of primitives, each painted over those before; those in grey have no place
+on the screen."""
 
 
 def _clipped(draw: Draw) -> Overlay:
