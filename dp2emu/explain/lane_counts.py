@@ -178,9 +178,13 @@ class _LevelReads:
             self._watch(file, index, active)
         if file != "levels" or self._limits is None:
             return
+        fields = len(LevelField)
+        # Sizes are also loaded to compute the level; its offset only to read texels.
+        if not (index % fields == LevelField.OFFSET).all():
+            return
         self._seen = True
         count = max(int(self._limits[LimitField.LEVELS]), 1)
-        self._keep(index // len(LevelField) % count, active)
+        self._keep(index // fields % count, active)
 
     def _keep(self, level: I64, active: Mask | None) -> None:
         on = np.ones(len(self._found), np.bool_)

@@ -433,6 +433,8 @@ def _mips(draw: Draw) -> Overlay:
     rows = []
     for level in range(int(seen.levels.max(initial=-1)) + 1):
         where = seen.levels == level
+        if not where.any():
+            continue
         color = _RAMP[level % len(_RAMP)]
         _painted(image, where, color)
         rows.append(LegendRow(f"level {level}: {np.count_nonzero(where)} pixels", color))
