@@ -125,7 +125,7 @@ class DepthTarget(msgspec.Struct, frozen=True):
         for members in groups.layers():
             stored = [part[: len(members)] for part in parts]
             found, *new = computed(
-                depth_stencil, self.tests, z[members], back[members], *self._numbers, *stored
+                depth_stencil, self.tests, z[members], back[members], *self.numbers, *stored
             )
             passed[members] = found
             before = [part.copy() for part in stored] if seen else []
@@ -144,7 +144,8 @@ class DepthTarget(msgspec.Struct, frozen=True):
         return MergeTests(self.row.format, self.state.func, self.state.write, state)
 
     @property
-    def _numbers(self) -> tuple[np.uint32, np.uint32, np.uint32]:
+    def numbers(self) -> tuple[np.uint32, np.uint32, np.uint32]:
+        """The stencil reference, mask and write mask that ``depth_stencil`` takes; 0 without."""
         test = self.stencil
         if test is None:
             return (np.uint32(0),) * 3

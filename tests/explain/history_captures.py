@@ -1,0 +1,94 @@
+"""``python -m tests.explain.history_captures COUNT FILE...``: histories of random pixels of captures.
+
+The last value of each history has to be the stored pixel and the ``after`` of the last entry that
+wrote it, each entry begins with what the one before left, and engines have to agree.  The engine
+of the playback stores what the examined stages store, or the playback ends with an error.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from random import Random
+from zlib import crc32
+
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.explain.events import Event
+from dp2emu.explain.pixel_history import History, Pixel, PixelObserver, default_target
+from dp2emu.explain.play import EventList, Observer, Stage, play
+from dp2emu.gpu.command.packets import Packet
+from dp2emu.replay import Watcher
+from tests.explain.opening import opened
+
+
+class _Sizes(Observer):
+    """Width and height of each target, by handle."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, tuple[int, int]] = {}
+
+    def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
+        for handle in event.targets:
+            try:
+                surface = stage.surface(handle)
+            except UsageError:
+                continue
+            self.found[handle] = surface.width, surface.height
+
+
+def histories(path: Path, count: int, engine: str | None = None) -> list[History]:
+    """Histories of some pixels of the default target of a capture, [] without one."""
+    with opened(path) as capture:
+        events, sizes = EventList(), _Sizes()
+        play(capture, [events, sizes], options=Options(engine=engine) if engine else None)
+    try:
+        target = default_target(events.events)
+    except UsageError:
+        return []
+    width, height = sizes.found.get(target, (0, 0))
+    if not width or not height:
+        return []
+    pick = Random(crc32(path.name.encode()))
+    pixels = [Pixel(pick.randrange(width), pick.randrange(height), target) for _ in range(count)]
+    observers = [PixelObserver(pixel) for pixel in pixels]
+    options = Options(engine=engine) if engine else None
+    with opened(path) as capture:
+        watcher = Watcher()
+        for observer in observers:
+            watcher = observer.watching(watcher)
+        play(capture, observers, options=options, watcher=watcher)
+    return [observer.history() for observer in observers]
+
+
+def check(history: History) -> Counter[str]:
+    """Compare the entries of a history with the stored pixel -> how often each verdict occurs."""
+    now: dict[int, list[float]] = {}
+    for entry in history.entries:
+        before = now.setdefault(entry.sample, entry.before)
+        assert repr(entry.before) == repr(before), (history.x, history.y, entry)
+        now[entry.sample] = entry.after
+    for sample, value in now.items():
+        assert repr(value) == repr(history.values[sample]), (history.x, history.y, sample)
+        written = [e for e in history.entries if e.sample == sample and e.verdict == "written"]
+        if written:
+            assert repr(written[-1].after) == repr(history.values[sample])
+    return Counter(entry.verdict.value for entry in history.entries)
+
+
+def main(arguments: list[str]) -> None:
+    """Check files; a line for each that fails."""
+    count, verdicts, pixels = int(arguments[0]), Counter[str](), 0
+    for name in arguments[1:]:
+        try:
+            for history in histories(Path(name), count):
+                verdicts += check(history)
+                pixels += 1
+        except (Dp2Error, AssertionError) as error:
+            print(f"{name}: {type(error).__name__}: {str(error)[:300]}", flush=True)
+    print(pixels, dict(verdicts))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
