@@ -32,6 +32,7 @@ VERBS = {
     "pixel": VerbRow("List the draws that wrote a pixel.", _PLAYED),
     "mesh": VerbRow("Show the vertices and primitives of a draw, stage by stage.", _PLAYED),
     "overlay": VerbRow("Show what a draw did at each pixel, as a picture.", _PLAYED),
+    "debug": VerbRow("Step through the shader of a pixel, vertex or thread.", _PLAYED),
     "dump": VerbRow("Show a capture as text, or its tokens as JSON lines.", _PLAYED),
     "assemble": VerbRow("Convert the text of dump back to a capture.", (CAPTURE_TEXT,)),
     "convert": VerbRow("Rewrite a capture in another form.", _CAPTURES),

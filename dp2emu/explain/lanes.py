@@ -16,75 +16,50 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from dp2emu.errors import UsageError
+from dp2emu.errors import Disagreement, UsageError
+from dp2emu.explain.events import written_surfaces
 from dp2emu.explain.shader_trace import Run, ShaderTrace, Stored, trace
 from dp2emu.gpu.arrays import Mask
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Dispatch, Draw
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.compute_shader import dispatch as dispatches
-from dp2emu.gpu.draw.draw_stages import (
-    CHUNK,
-    assembled_chunk,
-    draw_chunk,
-    geometry_names,
-)
+from dp2emu.gpu.draw.draw_stages import CHUNK, assembled_chunk, draw_chunk, geometry_names
 from dp2emu.gpu.input_assembler.indirect_arguments import direct_dispatch
-from dp2emu.gpu.input_assembler.vertex_fetch import (
-    instanced,
-    measured,
-    uncut,
-
-)
+from dp2emu.gpu.input_assembler.vertex_fetch import instanced, measured, uncut
+from dp2emu.gpu.output_merger.depth_test import depth_planes
 from dp2emu.gpu.output_merger.draw_targets import Targets
 from dp2emu.gpu.patches.patch_draws import tessellated
-from dp2emu.gpu.pixel_shader.pixel_stage import Observing, Shading
+from dp2emu.gpu.pixel_shader.pixel_stage import Observing, Shading, shade, shading
 from dp2emu.gpu.rasterizer.clip import Geometry
-from dp2emu.gpu.rasterizer.planes import Sites
+from dp2emu.gpu.rasterizer.planes import Sites, sites
 from dp2emu.gpu.rasterizer.primitive_setup import set_up
-from dp2emu.gpu.resource.heap import Surface
+from dp2emu.gpu.rasterizer.spans import batches
 from dp2emu.gpu.shader_resources.constant_buffers import with_constants
-from dp2emu.gpu.shader_resources.textures import Texturing
-from dp2emu.gpu.vertex_shader.vertex_stage import StageRun
+from dp2emu.gpu.shader_resources.textures import StageSampler, Texturing
+from dp2emu.gpu.vertex_shader.vertex_stage import StageRun, fetcher
 from dp2emu.shader import ir, reference
-from dp2emu.shader.reference import (
-    Environment,
-    Fetcher,
-    Memory,
-    Result,
-    Sampler,
-    Watch,
-)
+from dp2emu.shader.reference import Environment, Fetcher, Memory, Result, Sampler, Watch
 from dp2emu.shader.types import I32, Lanes
 
-WRITTEN = "written"
-FAILED = "tests failed"
-"""Verdicts of a fragment: its target was written, or depth, stencil, alpha or coverage tests
-dropped it, or a later part of the output merger left the target as it was."""
+WRITTEN, KILLED, FAILED = "written", "killed", "tests failed"
+"""Verdicts of a fragment: it passed all tests; the shader discarded it; or a depth, stencil, alpha
+or coverage test dropped it."""
 
 
 # Memory
 
 
 @contextmanager
-def restored(surfaces: Iterator[Surface | None]) -> Iterator[None]:
-    """Context manager that restores the contents of surfaces at its end."""
-    words: dict[int, I32] = {id(s.words): s.words for s in surfaces if s is not None}
+def restored(packet: Draw | Dispatch) -> Iterator[None]:
+    """Context manager that restores, at its end, the memory that a packet writes."""
+    words: dict[int, I32] = {id(s.words): s.words for s in written_surfaces(packet)}
     kept = {number: each.copy() for number, each in words.items()}
     try:
         yield
     finally:
         for number, each in words.items():
             each[:] = kept[number]
-
-
-def _written(draw: Draw) -> Iterator[Surface | None]:
-    """The surfaces that a draw writes."""
-    yield from (*draw.output.colors, draw.output.depth)
-    for view in draw.output.unordered.values():
-        yield from (view.surface, view.counter)
-    for layer in () if draw.post_vertex is None else draw.post_vertex.layers:
-        yield from (*layer.colors, layer.depth)
 
 
 def direct(draw: Draw) -> Draw:
@@ -277,13 +252,28 @@ class _Pixels:
             for primitive in sorted(found):
                 yield _Fragment(number, part.instance, primitive)
 
-    def draw_one(self, fragment: _Fragment, run: reference.Run, *, tested: bool = True) -> bool:
+    def draw_one(self, fragment: _Fragment, run: reference.Run) -> bool:
         """Draw a primitive at the pixel; returns whether a sample passed all tests."""
+        part, geometry = self._alone(fragment)
+        return self._drawn(part, geometry, self._targets(part.draw, narrow=True), run)
+
+    def shade_one(self, fragment: _Fragment, run: reference.Run, sample: int) -> None:
+        """Run the pixel program for a primitive at the pixel, without tests and writes."""
+        part, geometry = self._alone(fragment)
+        draw, texturing = part.draw, replace(self.texturing, run=run)
+        primitives = set_up(draw, geometry, self._targets(draw, narrow=True).region)
+        plane = depth_planes(draw, primitives).plane
+        reads = fetcher(draw, texturing, ir.Stage.PIXEL)
+        sampler = StageSampler(texturing, ir.Stage.PIXEL)
+        shader = replace(shading(draw, primitives, plane, sampler, run, reads), sample=sample)
+        for spans in primitives.spans:
+            for batch in batches(spans, draw.pipeline.samples):
+                shade(shader, sites(primitives.frame, batch))
+
+    def _alone(self, fragment: _Fragment) -> tuple[_Part, Geometry]:
         part = self.parts[fragment.part]
         chosen = np.flatnonzero(part.geometry.numbers == fragment.primitive)
-        targets = self._targets(part.draw, narrow=True)
-        targets = targets if tested else replace(targets, depth=None)
-        return self._drawn(part, part.geometry.part(chosen), targets, run)
+        return part, part.geometry.part(chosen)
 
     def draw_all(self, run: reference.Run) -> None:
         """Draw all primitives everywhere."""
@@ -302,20 +292,24 @@ class _Pixels:
             return targets
         return replace(targets, region=targets.region.intersect(self.pixel.rect))
 
-    def values(self, draw: Draw) -> dict[tuple[str, int], bytes]:
-        """The bytes at the pixel, by target and sample."""
-        targets = Targets.of(draw, reference.run)
-        bound = [(f"target{each.number}", each.words, each.pitch, each.row) for each in targets.colors]
-        if targets.depth is not None:
-            depth = targets.depth
-            bound.append(("depth", depth.words, depth.pitch, depth.row))
-        samples, found = draw.pipeline.samples, {}
-        for name, words, pitch, row in bound:
-            for sample in range(samples):
-                at = self.pixel.y * pitch + self.pixel.x * samples + sample
-                count = row.words
-                found[name, sample] = words.reshape(-1)[at * count : (at + 1) * count].tobytes()
-        return found
+
+def stored_values(draw: Draw, pixel: Pixel) -> dict[tuple[str, int], bytes]:
+    """The bytes that the targets of a draw have at a pixel, by target and sample.
+
+    Targets are ``target0`` and so on, which the draw writes, and ``depth``, which it tests.
+    """
+    targets = Targets.of(draw, reference.run)
+    bound = [(f"target{t.number}", t.words, t.pitch, t.row) for t in targets.colors]
+    if targets.depth is not None:
+        depth = targets.depth
+        bound.append(("depth", depth.words, depth.pitch, depth.row))
+    samples, found = draw.pipeline.samples, {}
+    for name, words, pitch, row in bound:
+        first, size = pixel.y * pitch + pixel.x * samples, row.words
+        for sample in range(samples):
+            at = (first + sample) * size
+            found[name, sample] = words.reshape(-1)[at : at + size].tobytes()
+    return found
 
 
 def trace_pixel(draw: Draw, pixel: Pixel, chosen: Chosen | None = None) -> ShaderTrace:
@@ -326,13 +320,22 @@ def trace_pixel(draw: Draw, pixel: Pixel, chosen: Chosen | None = None) -> Shade
     primitive covers the pixel, Disagreement if the recorded run differs from the program's,
     Unsupported as the draw does.
     """
+    return traced_pixel(draw, pixel, chosen)[0]
+
+
+def traced_pixel(
+    draw: Draw, pixel: Pixel, chosen: Chosen | None = None
+) -> tuple[ShaderTrace, Draw]:
+    """Trace as ``trace_pixel`` does; returns also the draw with the targets that were written,
+    which a geometry program may choose.
+    """
     chosen, draw = chosen or Chosen(), direct(draw)
     with np.errstate(all="ignore"):
-        with restored(_written(draw)):
+        with restored(draw):
             stages = _Pixels(draw, pixel)
             fragments = _survey(stages)
         fragment = _choose(fragments, chosen, pixel)
-        with restored(_written(draw)):
+        with restored(draw):
             return _traced(stages, fragments, fragment, chosen)
 
 
@@ -366,7 +369,7 @@ def _choose(fragments: list[_Fragment], chosen: Chosen, pixel: Pixel) -> _Fragme
 
 def _traced(
     stages: _Pixels, fragments: list[_Fragment], fragment: _Fragment, chosen: Chosen
-) -> ShaderTrace:
+) -> tuple[ShaderTrace, Draw]:
     pixel = stages.pixel
     named = f"pixel {pixel.x}, {pixel.y} of primitive {fragment.primitive}"
     if stages.draw.input.instances is not None:
@@ -374,27 +377,42 @@ def _traced(
     engine = _OfPixel(pixel, fragment.primitive, chosen.sample, named)
     shown = stages.parts[fragment.part].draw
     if stages.whole:
-        before = stages.values(shown)
+        before = stored_values(shown, pixel)
         stages.draw_all(engine)
     else:
         for each in fragments[: fragments.index(fragment)]:
             stages.draw_one(each, reference.run)
-        before = stages.values(shown)
+        before = stored_values(shown, pixel)
         stages.draw_one(fragment, engine)
-    after = stages.values(shown)
+    after = stored_values(shown, pixel)
     if not engine.found:
-        # Hidden fragments are not shaded: without tests this one is.
-        stages.draw_one(fragment, engine, tested=False)
-    if not engine.found:
-        raise UsageError(f"no shader runs for {named}: the draw writes no colour and no depth")
+        # Fragments that are hidden, or that write nothing, are not shaded: this one is.
+        stages.shade_one(fragment, engine, chosen.sample or 0)
+    for each in () if stages.whole else fragments[fragments.index(fragment) + 1 :]:
+        stages.draw_one(each, reference.run)
+    end = stored_values(shown, pixel)
     stored = tuple(
-        Stored(target, sample, before[target, sample].hex(), value.hex())
-        for (target, sample), value in after.items()
-        if chosen.sample in (None, sample)
+        Stored(*key, *(values[key].hex() for values in (before, after, end)))
+        for key in after
+        if chosen.sample in (None, key[1])
     )
     made = engine.found[-1]
-    verdict = WRITTEN if fragment.passed else FAILED
-    return replace(made, final=replace(made.final, verdict=verdict, stored=stored))
+    verdict = WRITTEN if fragment.passed else KILLED if made.final.killed else FAILED
+    final = replace(made.final, verdict=verdict, stored=stored)
+    return replace(made, final=final), shown
+
+
+def check_stored(made: ShaderTrace, drawn: Draw, pixel: Pixel) -> None:
+    """Check that memory after a draw has, at a pixel, what its trace says.
+
+    ``drawn`` is the draw that ``traced_pixel`` returned.  Raises Disagreement.
+    """
+    found = stored_values(drawn, pixel)
+    for each in made.final.stored:
+        bits = found.get((each.target, each.sample), b"").hex()
+        if bits != each.end:
+            what = f"{made.lane}: {each.target} is {bits}, by the reference engine {each.end}"
+            raise Disagreement(what, "\n".join(made.disassembly), 0)
 
 
 # Vertices and primitives
@@ -589,8 +607,7 @@ def trace_thread(dispatch: Dispatch, thread: tuple[int, int, int]) -> ShaderTrac
             f"thread {', '.join(map(str, thread))} of {' x '.join(map(str, sizes))} threads"
         )
     engine = _OfThread(dispatch.stage.program, _flat(dispatch, thread), f"thread {thread}")
-    views = [each for view in dispatch.unordered.values() for each in (view.surface, view.counter)]
-    with restored(iter(views)):
+    with restored(dispatch):
         dispatches.execute_dispatch(dispatch, Counters(), engine)
     return engine.found[-1]
 
@@ -603,5 +620,3 @@ def _flat(dispatch: Dispatch, thread: tuple[int, int, int]) -> int:
     group = (gz * high + gy) * wide + gx
     width, height, depth = dispatch.threads
     return group * width * height * depth + (z * height + y) * width + x
-
-

@@ -118,7 +118,7 @@ class RegisterNames(msgspec.Struct, frozen=True):
     def disassembly(self, code: bytes) -> list[str]:
         """The lines of the shader's assembly."""
         made = disassemble9 if isinstance(self.lowering, Lowering) else disassemble10
-        return made(code).splitlines()
+        return made(code).splitlines() if code else []
 
 
 def _place(key: tuple[Register, int] | Place) -> str:

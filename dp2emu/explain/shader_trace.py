@@ -1,7 +1,7 @@
 """Shader traces: what each instruction of a shader read and wrote in one lane.
 
-The reference engine runs the program, and an observer follows it (``shader.observed``).  Statements
-of the program are grouped by the instruction of the shader that they come from
+The reference engine runs the program, and an observer follows it (``shader.observed``).  The
+program's statements are grouped by the instruction of the shader that they come from
 (``shader.origins``); those of generated programs, such as the fixed function, are instructions
 themselves.
 """
@@ -108,14 +108,16 @@ class Step(msgspec.Struct, frozen=True):
 class Stored(msgspec.Struct, frozen=True):
     """What the output merger left at the place of a lane.
 
-    ``target`` is ``target0`` and so on, or ``depth``; ``before`` and ``after`` are the bytes of
-    the pixel or sample as hexadecimal digits, in memory order.
+    ``target`` is ``target0`` and so on, or ``depth``.  ``before`` and ``after`` the lane's
+    primitive, and at the ``end`` of the draw, are the bytes of the pixel or sample as hexadecimal
+    digits, in memory order.
     """
 
     target: str
     sample: int
     before: str
     after: str
+    end: str
 
 
 class Final(msgspec.Struct, frozen=True):
@@ -222,7 +224,9 @@ class Recorder:
         if isinstance(statement, ir.Load):
             self._loaded(machine, statement)
         elif isinstance(statement, ir.Sample):
-            whole = (map(machine.whole, each) for each in (statement.coordinates, statement.arguments))
+            whole = (
+                map(machine.whole, each) for each in (statement.coordinates, statement.arguments)
+            )
             self._operands = tuple(next(whole)), tuple(next(whole))
         elif isinstance(statement, ir.Fetch | ir.Access):
             self._operands = tuple(map(machine.whole, statement.operands)), ()
@@ -410,9 +414,7 @@ def trace(run: Run, lane: int, named: str, stage: str) -> tuple[ShaderTrace, Res
     recorder = Recorder(program, origins, lane)
     memory = run.environment.memory
     before = memory.saved() if memory is not None else ()
-    found = run_observed(
-        program, run.inputs, run.uniforms, run.lanes, run.environment, recorder
-    )
+    found = run_observed(program, run.inputs, run.uniforms, run.lanes, run.environment, recorder)
     if memory is not None:
         memory.restore(before)
     result = run.result()

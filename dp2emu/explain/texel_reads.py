@@ -1,5 +1,5 @@
-"""Texels that a lane reads when it samples or fetches, by an observed run of the program that reads
-the texture.
+"""Texels that a lane reads when it samples or fetches: the program that reads the texture runs
+again, observed.
 """
 
 from __future__ import annotations
@@ -13,15 +13,7 @@ from msgspec.structs import replace
 from dp2emu.gpu.shader_resources.textures import TextureUnit
 from dp2emu.shader import ir
 from dp2emu.shader.observed import run_observed
-from dp2emu.shader.reference import (
-    Environment,
-    Fetcher,
-    Machine,
-    Memory,
-    Result,
-    Sampler,
-    Watch,
-)
+from dp2emu.shader.reference import Environment, Fetcher, Machine, Memory, Result, Sampler, Watch
 from dp2emu.shader.texture.fields import row_of
 from dp2emu.shader.types import I32, Lanes, Mask, Type
 
@@ -164,4 +156,3 @@ def _texel(files: Mapping[str, Lanes], unit: TextureUnit | None, address: int) -
     layer, level = divmod(number, count)
     at = start + z * slice_pitch + y * pitch + x * row.size
     return Texel(level, layer, x // samples * width, y * height, z, at)
-

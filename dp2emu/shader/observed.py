@@ -7,13 +7,7 @@ from typing import Protocol
 
 from dp2emu.cancellation import CURRENT
 from dp2emu.shader import ir
-from dp2emu.shader.reference import (
-    Environment,
-    Machine,
-    Result,
-    execute_statements,
-    machine_of,
-)
+from dp2emu.shader.reference import Environment, Machine, Result, execute_statements, machine_of
 from dp2emu.shader.types import Lanes, Mask
 
 
@@ -65,9 +59,7 @@ def run_observed(
 
     Raises what ``reference.run`` raises.
     """
-    machine = machine_of(
-        program, inputs, uniforms, lanes, mask, environment, kind=ObservedMachine
-    )
+    machine = machine_of(program, inputs, uniforms, lanes, mask, environment, kind=ObservedMachine)
     assert isinstance(machine, ObservedMachine)
     machine.observer = observer
     return execute_statements(machine, program, mask, program.statements)

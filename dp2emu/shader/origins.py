@@ -1,7 +1,7 @@
 """Origins: the instruction of a shader from which each statement of its program comes.
 
-A cache of lowered shaders remembers how each program was made (``remember``).  ``origins_of`` makes
-the program again with a builder that records the origin of each statement and omits the removal of
+A cache of lowered shaders remembers how each program was made (``remember``).  ``origins_of``
+makes the program again with a builder that records the origin of each statement and keeps all
 copies, so that every write of a register is a statement of its own.  The program that draws use,
 and all that is compiled from it, stays as it is.
 """
