@@ -22,6 +22,7 @@ from dp2emu.limits import Limits, parse_limits
 
 if TYPE_CHECKING:
     from dp2emu.capture.apitrace import Trace
+    from dp2emu.replay.player import Recording
     from dp2emu.retrace import Import
     from dp2emu.text import AnyCapture
 
@@ -127,6 +128,15 @@ class Opened(NamedTuple):
 
     capture: AnyCapture | Import
     file: BinaryIO | None
+
+    @property
+    def repeated(self) -> Recording:
+        """The opened capture, for several passes: from a pipe or of text, it is kept in memory."""
+        from dp2emu.explain.kept import KeptRecords
+
+        text = getattr(self.capture, "kind", "") == "text"
+        again = self.file is not None and self.file.seekable() and not text
+        return self.capture if again else KeptRecords(self.capture)
 
     @property
     def stored(self) -> AnyCapture:

@@ -55,7 +55,7 @@ def command(
     """
     faults: list[Dp2Error] = []
     places = [parse_address(each) for each in (where, against) if each is not None]
-    found = []
+    found, capture = [], opened.repeated
     for name, address in zip(("at", "against"), places, strict=False):
         folder = Path(pictures) if pictures else None
         if folder is not None and against is not None:
@@ -63,7 +63,7 @@ def command(
         looked = Looked(rows, folder)
         faults.clear()
         found.append(
-            state_at(opened.capture, address, options=options, fault=faults.append, looked=looked)
+            state_at(capture, address, options=options, fault=faults.append, looked=looked)
         )
     with text_output("-") as out:
         out.write(_text(found, as_json))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 from dp2emu.dp2.options import Options
-from dp2emu.errors import UsageError
+from dp2emu.errors import STOPPED, Dp2Error, UsageError
 from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.play import EventList, Observer, Playback, Stage
@@ -41,8 +42,10 @@ def at_draw(
     looking: _Looking[Seen] = _Looking(address, look, after)
     known = EventList()
     playback = Playback(capture, [known, looking], options=options, timing=timing, watcher=watcher)
-    while looking.event is None and playback.step():
+    while looking.event is None and looking.error is None and playback.step():
         pass
+    if looking.error is not None:
+        raise looking.error
     if looking.event is None or not looking.seen:
         event = find(known.events, address)
         raise UsageError(f"{address.text} is a {event.kind.value} ({event.name}), not a draw")
@@ -50,28 +53,46 @@ def at_draw(
 
 
 class _Looking(Observer, Generic[Seen]):
-    """Looks at the first draw at an address.  Mutable: it keeps what it saw."""
+    """Looks at the first draw at an address.
+
+    Mutable: it keeps what it saw, or the ``error`` at it, which is none of the capture.
+    """
 
     def __init__(
         self, address: Address, look: Look[Seen], after: Callable[[Event, Stage], None] | None
     ) -> None:
         self.event: Event | None = None
         self.seen: list[Seen] = []
+        self.error: Dp2Error | None = None
         self._address = address
         self._look = look
         self._after = after
+        self._number = -1
 
     def before(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Look at the draw."""
-        wanted = not self.seen and event.kind is EventKind.DRAW and matches(event, self._address)
+        begun = bool(self.seen) or self.error is not None
+        wanted = not begun and event.kind is EventKind.DRAW and matches(event, self._address)
         if wanted and isinstance(packet, Draw):
-            WorkBudget(stage.gpu.heap.limits).admit_draw(packet)
-            self.seen.append(self._look(event, packet, stage))
             self._number = event.number
+            with self._keeping():
+                WorkBudget(stage.gpu.heap.limits).admit_draw(packet)
+                self.seen.append(self._look(event, packet, stage))
 
     def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Keep the event of the draw."""
-        if self.seen and self.event is None and event.number == self._number:
+        if self.seen and event.number == self._number:
             self.event = event
             if self._after is not None:
-                self._after(event, stage)
+                with self._keeping():
+                    self._after(event, stage)
+
+    @contextmanager
+    def _keeping(self) -> Iterator[None]:
+        """Context manager that keeps an error, which a playback would report as a fault."""
+        try:
+            yield
+        except STOPPED:
+            raise
+        except Dp2Error as error:
+            self.error = error

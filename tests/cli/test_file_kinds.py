@@ -27,6 +27,7 @@ STREAMS = ROOT / "streams"
 SCENE = next((ROOT / "tests" / "golden" / "scenes" / "query").glob("*.json"))
 MORE = {
     "import": ["-o", "made"], "state": ["--at", "0"], "pixel": ["--at", "1", "1"],
+    "mesh": ["E0"], "overlay": ["E0", "--quads", "-o", "made"],
     "convert": ["made.dp2"], "minimize": ["--check", "sh -c 'test $(wc -c < {}) -lt 900'",
     "--tries", "1", "-o", "made"], "assemble": ["-o", "made"], "shader": ["-o", "made"],
     "scene": ["--out", "made"], "diff-images": ["again"],

@@ -56,6 +56,8 @@ CASES = {
     "state": Case("state a.dp2 --at 1 --engine reference"),
     "events": Case("events a.dp2 --engine reference"),
     "pixel": Case("pixel a.dp2 --at 186 121 --engine reference"),
+    "mesh": Case("mesh a.dp2 E3 --engine reference"),
+    "overlay": Case("overlay a.dp2 E3 --quads --engine reference -o o.png", ("o.png",)),
     "dump": Case("dump a.dp2 --hex"),
     "dump, JSON lines": Case("dump a.dp2 --jsonl"),
     "assemble": Case("assemble a.txt -o o.dp2", ("o.dp2",)),

@@ -108,8 +108,15 @@ def text_of_capture(path: Path, dimension: str, n: int) -> Path:
     return path
 
 
-def of_text(*arguments: object) -> Case:
-    return command(text_of_capture, *arguments, dimensions=growing.DIMENSIONS[1:])
+def of_text(*arguments: object, codes: tuple[int, ...] = (0,)) -> Case:
+    write = text_of_capture
+    return command(write, *arguments, codes=codes, dimensions=growing.DIMENSIONS[1:])
+
+
+def of_overlay(case: Callable[..., Case]) -> Case:
+    """An overlay of an event that need not be a draw: exit code 2."""
+    options = "--quads", "-o", "OUT/o.png"
+    return case("overlay", "FILE", "E0", *options, *REFERENCE, codes=(0, 2, 3))
 
 
 def shader_text(path: Path, dimension: str, n: int) -> Path:
@@ -279,6 +286,16 @@ CASES: dict[str, dict[str, list[Case]]] = {
         CAPTURE: [of_capture("pixel", "FILE", "--at", "1", "1", *REFERENCE)],
         CAPTURE_TEXT: [of_text("pixel", "FILE", "--at", "1", "1", *REFERENCE)],
         TRACE: [of_trace("pixel", "FILE", "--at", "1", "1", *REFERENCE)],
+    },
+    "mesh": {
+        CAPTURE: [of_capture("mesh", "FILE", "E0", *REFERENCE, codes=(0, 2))],
+        CAPTURE_TEXT: [of_text("mesh", "FILE", "E0", *REFERENCE, codes=(0, 2))],
+        TRACE: [of_trace("mesh", "FILE", "E0", *REFERENCE, codes=(0, 2, 3))],
+    },
+    "overlay": {
+        CAPTURE: [of_overlay(of_capture)],
+        CAPTURE_TEXT: [of_overlay(of_text)],
+        TRACE: [of_overlay(of_trace)],
     },
     "dump": {
         CAPTURE: [
