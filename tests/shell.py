@@ -80,6 +80,35 @@ RUN = {
     "dp2emu debug streams/first_light.dp2 E2 pixel 100 100 --break 'f1 > 0.1'": Result(
         out=r"\nstopped: f1 > 0.1\n   5 f1 = saturate f0\n"
     ),
+    "dp2emu replay streams/first_light.dp2 --draws --png film --strip film.png": Result(
+        err="16 events\n.* 30 pictures", files=("film/event000002_surface2.png", "film.png")
+    ),
+    "dp2emu replay streams/first_light.dp2 --at 1:15 --png last": Result(
+        err=" 3 pictures", files=("last/event000012_surface3_depth.png",)
+    ),
+    "dp2emu state streams/first_light.dp2 --at E2 --against 1": Result(
+        out=r"\Arender_states.D3DRENDERSTATE_SCENECAPTURE: 1 -> 0\n\Z"
+    ),
+    "dp2emu state streams/real/sokol_texcube.trace --at E0 --against E3 --json": Result(
+        out=r'"path": \[\s+"IASetPrimitiveTopology"\s+\]'
+    ),
+    "dp2emu state streams/real/sokol_texcube.trace --at E3 --rows 4 --png bound": Result(
+        out=r"vertices\n  columns: v0.x v0.y", files=("bound/ps_t0_surface7.png",)
+    ),
+    "dp2emu mesh streams/real/sokol_texcube.trace E3": Result(
+        out=r"\AE3 60 DrawIndexed: 12 primitives\n[^$]*8 culled, 4 drawn; 100,906 pixels covered"
+    ),
+    "dp2emu mesh streams/real/sokol_texcube.trace E3 --stage clip --csv": Result(
+        out=r"\Ainstance,primitive,piece,corner,x,y,z,rhw,verdict,pixels\n(.+\n){36}\Z"
+    ),
+    "dp2emu mesh streams/real/sokol_texcube.trace E3 --stage vertex --obj -o cube.obj":
+        Result(files=("cube.obj",)),
+    "dp2emu overlay streams/first_light.dp2 E12 --overdraw -o overdraw.png": Result(
+        err="E12: fragments: 3391, passed 2338, rejected 1053", files=("overdraw.png",)
+    ),
+    "dp2emu overlay streams/real/sokol_texcube.trace E3 --wireframe -o wireframe.png": Result(
+        err="E3: edges of 4 primitives", files=("wireframe.png",)
+    ),
     "dp2emu dump streams/bad_token.dp2 --hex": Result(out=r"\Adp2emu-text version=1 form=sealed"),
     "dp2emu dump streams/first_light.dp2 --jsonl": Result(out=r'\A\{"record":"annotation"'),
     "dp2emu dump streams/first_light.dp2 --parser construct": Result(

@@ -22,6 +22,7 @@ from dp2emu.limits import Limits, parse_limits
 
 if TYPE_CHECKING:
     from dp2emu.capture.apitrace import Trace
+    from dp2emu.replay.player import Recording
     from dp2emu.retrace import Import
     from dp2emu.text import AnyCapture
 
@@ -129,23 +130,35 @@ class Opened(NamedTuple):
     file: BinaryIO | None
 
     @property
+    def repeated(self) -> Recording:
+        """The opened capture, for several passes: from a pipe or of text, it is kept in memory."""
+        from dp2emu.explain.kept import KeptRecords
+
+        text = getattr(self.capture, "kind", "") == "text"
+        again = self.file is not None and self.file.seekable() and not text
+        return self.capture if again else KeptRecords(self.capture)
+
+    @property
     def stored(self) -> AnyCapture:
         """The opened capture, typed for verbs that accept no traces."""
         return cast("AnyCapture", self.capture)
 
 
-def capture_verb(name: str, *, trace: TraceVerb | None = None) -> Callable[[Verb], Verb]:
+def capture_verb(
+    name: str, *, trace: TraceVerb | None = None, buffers: bool = True
+) -> Callable[[Verb], Verb]:
     """Give the verb ``name`` the FILE argument, the options of bare buffers, and ``--limit``.
 
     The verb gets an ``Opened`` capture, which is closed afterwards, then its own options.  FILE
     may be of the kinds in ``verbs.VERBS``.  A trace of API calls is passed to the function
-    ``trace``, by default to the verb, as a capture.
+    ``trace``, by default to the verb, as a capture.  Without ``buffers`` FILE is no bare buffer,
+    and the verb has no options of these.
     """
 
     def decorate(verb: Verb) -> Verb:
         @wraps(verb)
         def run(file: str, **options: Any) -> int | None:
-            bare = _bare_options(options)
+            bare = _bare_options(options) if buffers else None
             with _stream(file) as stream:
                 place = None if file == "-" else stream
                 if bare is None:
@@ -156,7 +169,8 @@ def capture_verb(name: str, *, trace: TraceVerb | None = None) -> Callable[[Verb
                     return verb(Opened(_imported(calls), place), **options)
                 return verb(Opened(_stored(stream, bare), place), **options)
 
-        return click.argument("file", type=INPUT)(with_limits(with_options(run, *_BARE)))
+        others = _BARE if buffers else ()
+        return click.argument("file", type=INPUT)(with_limits(with_options(run, *others)))
 
     return decorate
 

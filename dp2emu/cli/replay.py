@@ -13,6 +13,7 @@ import click
 
 from dp2emu.cli.allowances import show_judgements, with_allowance
 from dp2emu.cli.captures import Opened, Verb, capture_verb, given_limits, with_options
+from dp2emu.cli.film import FilmOptions, with_film
 from dp2emu.cli.options import EMULATOR, TIMING, with_driver_options, with_rig, with_scenario
 from dp2emu.cli.outcome import (
     DIFFERS,
@@ -129,6 +130,7 @@ def _with_pictures(verb: Verb) -> Verb:
     "--json", "json_path", metavar="PATH", type=OUTPUT, help='Write replay JSON; "-" is stdout.'
 )
 @_with_pictures
+@with_film
 @click.option(
     "--timing",
     metavar="MODEL",
@@ -149,6 +151,7 @@ def command(
     scenario: str | None,
     verify: bool,
     wanted: PictureOptions,
+    film: FilmOptions,
     options: Options,
     allowance: Allowance,
 ) -> int:
@@ -161,6 +164,16 @@ def command(
     model = parse_timing(timing) if timing else None
     capture = opened.capture
     faults, differences = _Lines("fault"), _Lines("difference")
+    if film.given:
+        others = wanted._replace(png=None, frames=None)
+        if json_path or scenario or verify or rig != EMULATOR or any(others):
+            given = "--draws, --at, --every and --strip"
+            raise click.UsageError(f"{given} go with --png, --frames, --timing and engines only")
+        watcher = Watcher(fault=lambda error: faults.show(str(error)))
+        tally = film.played(capture, wanted.png, wanted.frames, options, model, watcher)
+        faults.close()
+        say(_summary(capture.name, tally))
+        return worst(_code(capture.name, tally, verify=False), _report_losses(capture))
     judged: list[Judgement] = []
     with ExitStack() as stack:
         document = stack.enter_context(text_output(json_path)) if json_path else None

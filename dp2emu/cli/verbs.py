@@ -30,6 +30,8 @@ VERBS = {
     "events": VerbRow("List the draws, clears, copies, queries and frames of a capture.", _PLAYED),
     "state": VerbRow("Show all device state at a point of a capture.", _PLAYED),
     "pixel": VerbRow("Show the history of a pixel, with a reason for each fragment.", _PLAYED),
+    "mesh": VerbRow("Show the vertices and primitives of a draw, stage by stage.", _PLAYED),
+    "overlay": VerbRow("Show what a draw did at each pixel, as a picture.", _PLAYED),
     "debug": VerbRow("Step through the shader of a pixel, vertex or thread.", _PLAYED),
     "dump": VerbRow("Show a capture as text, or its tokens as JSON lines.", _PLAYED),
     "assemble": VerbRow("Convert the text of dump back to a capture.", (CAPTURE_TEXT,)),

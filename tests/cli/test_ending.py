@@ -55,6 +55,8 @@ CASES = {
     "info": Case("info PIPE"),
     "state": Case("state PIPE --at 3"),
     "events": Case("events PIPE"),
+    "mesh": Case("mesh PIPE E0"),
+    "overlay": Case("overlay PIPE E0 --depth -o out", output="out"),
     "pixel": Case("pixel PIPE 1 1 --target 2"),
     "debug": Case("debug PIPE E2 pixel 1 1 --all"),
     "dump": Case("dump PIPE"),

@@ -39,6 +39,7 @@ def labelled(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     "verb",
     [["info"], ["info", "--tokens"], ["dump"], ["dump", "--jsonl"], ["dump", "--hex"],
+     ["mesh", "E0"], ["state", "--at", "E0", "--rows", "1"],
      ["replay"], ["replay", "--json", "-"], ["state", "--at", "0"], ["pixel", "3", "4"],
      ["batch"], ["events"], ["events", "--tsv"], ["events", "--jsonl"],
      ["debug", "E2", "pixel", "186", "121", "--all"]],

@@ -57,6 +57,8 @@ CASES = {
     "events": Case("events a.dp2 --engine reference"),
     "pixel": Case("pixel a.dp2 186 121 --engine reference"),
     "debug": Case("debug a.dp2 E2 pixel 186 121 --json --engine reference"),
+    "mesh": Case("mesh a.dp2 E3 --engine reference"),
+    "overlay": Case("overlay a.dp2 E3 --quads --engine reference -o o.png", ("o.png",)),
     "dump": Case("dump a.dp2 --hex"),
     "dump, JSON lines": Case("dump a.dp2 --jsonl"),
     "assemble": Case("assemble a.txt -o o.dp2", ("o.dp2",)),

@@ -115,6 +115,12 @@ def of_text(*arguments: object, codes: tuple[int, ...] = (0,)) -> Case:
     return command(write, *arguments, codes=codes, dimensions=growing.DIMENSIONS[1:])
 
 
+def of_overlay(case: Callable[..., Case]) -> Case:
+    """An overlay of an event that need not be a draw: exit code 2."""
+    options = "--quads", "-o", "OUT/o.png"
+    return case("overlay", "FILE", "E0", *options, *REFERENCE, codes=(0, 2, 3))
+
+
 def shader_text(path: Path, dimension: str, n: int) -> Path:
     path.write_text("ps_3_0\n" + n * "add r0, r0, c0\n" + "mov oC0, r0\n")
     return path
@@ -287,6 +293,16 @@ CASES: dict[str, dict[str, list[Case]]] = {
         CAPTURE: [of_capture(*NOWHERE, codes=(2,))],
         CAPTURE_TEXT: [of_text(*NOWHERE, codes=(2,))],
         TRACE: [of_trace(*NOWHERE, codes=(2,))],
+    },
+    "mesh": {
+        CAPTURE: [of_capture("mesh", "FILE", "E0", *REFERENCE, codes=(0, 2))],
+        CAPTURE_TEXT: [of_text("mesh", "FILE", "E0", *REFERENCE, codes=(0, 2))],
+        TRACE: [of_trace("mesh", "FILE", "E0", *REFERENCE, codes=(0, 2, 3))],
+    },
+    "overlay": {
+        CAPTURE: [of_overlay(of_capture)],
+        CAPTURE_TEXT: [of_overlay(of_text)],
+        TRACE: [of_overlay(of_trace)],
     },
     "dump": {
         CAPTURE: [

@@ -1,0 +1,101 @@
+"""``dp2emu mesh``, ``overlay`` and the pictures after events of ``replay``: engines and usage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import dp2emu
+from tests.tools.loading import ROOT
+
+STREAM = ROOT / "streams" / "first_light.dp2"
+CUBE = ROOT / "streams" / "real" / "sokol_texcube.trace"
+
+
+def both(*arguments: object) -> bytes:
+    """Output of a command, equal by both engines."""
+    reference, jit = (dp2emu(*arguments, "--engine", each) for each in ("reference", "jit"))
+    assert reference.code == jit.code == 0
+    assert reference.out == jit.out
+    return jit.out
+
+
+def test_mesh_shows_a_draw_in_every_form_and_by_every_engine() -> None:
+    text = both("mesh", STREAM, "E3").decode()
+    assert text.startswith("E3 1:6 DRAWPRIMITIVE: 1 primitives\ninput: 3 vertices, 1 primitive")
+    assert "  1 drawn; 3,385 pixels covered\n" in text
+    document = json.loads(both("mesh", STREAM, "1:6", "--json"))
+    assert (document["schema"], document["event"]["event"]) == (1, 3)
+    assert both("mesh", STREAM, "E3", "--csv").startswith(b"instance,vertex,index,POSITIONT0.x")
+    assert both("mesh", CUBE, "E3", "--obj", "--stage", "vertex").count(b"\nf ") == 12
+
+
+def test_mesh_writes_a_file(tmp_path: Path) -> None:
+    ran = dp2emu("mesh", STREAM, "E3", "--obj", "-o", tmp_path / "a.obj")
+    assert (ran.code, ran.out) == (0, b"")
+    assert (tmp_path / "a.obj").read_text().splitlines()[-1] == "f 1 2 3"
+
+
+@pytest.mark.parametrize("kind", ["overdraw", "mips", "cost"])
+def test_an_overlay_is_the_same_by_every_engine(kind: str, tmp_path: Path) -> None:
+    pictures = []
+    for engine in ("reference", "jit", "checked"):
+        path = tmp_path / f"{engine}.png"
+        ran = dp2emu("overlay", STREAM, "E4", f"--{kind}", "-o", path, "--engine", engine)
+        assert ran.code == 0
+        pictures.append(path.read_bytes())
+    assert pictures[0] == pictures[1] == pictures[2]
+
+
+def test_overlay_prints_its_legend(tmp_path: Path) -> None:
+    ran = dp2emu("overlay", STREAM, "E12", "--overdraw", "-o", tmp_path / "o.png")
+    assert ran.err.splitlines() == [
+        "E12: 1 fragments: 3391 pixels",
+        "E12: half as bright: none passed, 1053 pixels",
+        "E12: fragments: 3391, passed 2338, rejected 1053",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["mesh", STREAM, "E1"], r"E1 is a clear (CLEAR), not a draw"),
+        (["mesh", STREAM, "E99"], "no event at E99: there are events E0 to E15"),
+        (["mesh", STREAM, "frame 0"], "frame 0 is a frame, not a draw"),
+        (["mesh", STREAM, "x"], "expected E12, 7:3 (call:token)"),
+        (["mesh", STREAM, "E3", "--stage", "hull"], "no stage hull; it has input, clip"),
+        (["overlay", STREAM, "E3", "-o", "x.png"], "one of --overdraw, --depth"),
+        (["replay", STREAM, "--draws"], "--draws, --at and --every need --png or --strip"),
+        (["replay", STREAM, "--strip", "x.png"], "--strip needs --draws, --at or --every"),
+        (["replay", STREAM, "--draws", "--png", "x", "--verify"], "go with --png, --frames"),
+    ],
+)
+def test_what_cannot_be_shown_is_code_2(
+    arguments: list[object], what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = dp2emu(*arguments)
+    assert (ran.code, ran.out) == (2, b"")
+    assert what in ran.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_replay_writes_pictures_after_events(tmp_path: Path) -> None:
+    ran = dp2emu("replay", STREAM, "--at", "E3", "--png", tmp_path / "p")
+    assert ran.code == 0
+    assert "16 events\n" in ran.err and ", 3 pictures, 0 faults" in ran.err
+    assert len(list((tmp_path / "p").iterdir())) == 3
+
+
+def test_state_shows_changes_and_resources(tmp_path: Path) -> None:
+    """Two passes over a pipe are fine."""
+    given = STREAM.read_bytes()
+    ran = dp2emu("state", "-", "--at", "E1", "--against", "1", "--json", stdin=given)
+    changes = json.loads(ran.out)
+    assert (ran.code, changes["at"], changes["against"]) == (0, "E1", "1")
+    names = ["D3DRENDERSTATE_SCENECAPTURE"]
+    assert [each["path"] for each in changes["changes"]] == [["render_states", *names]]
+    ran = dp2emu("state", STREAM, "--at", "1", "--png", tmp_path)
+    assert "    file: target0_surface2.png\n" in ran.out.decode()
