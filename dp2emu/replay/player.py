@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 
 from dp2emu.argument_check import checked
 from dp2emu.capture import records
+from dp2emu.capture.api_calls import ApiCalls
 from dp2emu.capture.records import Record
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
@@ -151,6 +152,7 @@ class Player:
         self._begun = False
         self._imported = False
         self._buffers: dict[int, int] = {}
+        self.api_calls = ApiCalls()
         self.failure: RigFailure | None = None
 
     def photograph(self, wanted: Pictures) -> None:
@@ -285,6 +287,7 @@ class Player:
 
     def _call(self, record: records.Called) -> None:
         self._settle(None)
+        self.api_calls.see(record)
         call = record.call
         ledger = self._ledgers.get(call.dwhContext)
         self._buffers[call.dwhContext] = call.lpDDCommands
@@ -306,6 +309,7 @@ class Player:
 
     def _annotate(self, record: records.Annotation) -> None:
         """Perform an annotation: wait for the GPU or note an import; other keys do nothing."""
+        self.api_calls.see(record)
         if record.key == records.WAIT:
             self._rig.finish()
         elif record.key == records.IMPORTED:
@@ -443,7 +447,7 @@ class Player:
             self.tally.known_faults += 1
         elif replayed.error is not None:
             error = replayed.error
-            error.what += "" if record.call is None else f" (in API call {record.call})"
+            error.what += _in_api_call(record.call)
             self._report(error.at(call=number))
         if self._imported:
             check_codes(record, replayed)
@@ -461,7 +465,11 @@ class Player:
         if performed.failed_as(recorded):
             self.tally.known_faults += 1
         elif performed.error is not None:
-            self._report(performed.error.at(call=performed.number))
+            error = performed.error
+            if error.offset is not None:
+                start = performed.call.dwCommandOffset
+                error.what += _in_api_call(self.api_calls.at(error.offset - start))
+            self._report(error.at(call=performed.number))
         if recorded is not None:
             self._compare(performed, recorded)
 
@@ -548,6 +556,11 @@ class Player:
             self.failure = error
             error.what += "; the replay ends here"
         self._watcher.fault(error.at(stream=self._stream))
+
+
+def _in_api_call(number: int | None) -> str:
+    """The API call that led to an error, as the end of its message; empty if unknown."""
+    return "" if number is None else f" (in API call {number})"
 
 
 _NEWEST = 9
