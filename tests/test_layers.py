@@ -48,6 +48,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "replay",
         "retrace",
         "info",
+        "junit",
         "scenario",
         "scene",
         "snapshot",

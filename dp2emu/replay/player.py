@@ -27,7 +27,7 @@ from dp2emu.places import Place, working_at
 from dp2emu.readback import check_readback
 from dp2emu.replay import compare
 from dp2emu.replay.calls import Performed, row_of, submit
-from dp2emu.replay.compare import Difference
+from dp2emu.replay.compare import Compared, Difference
 from dp2emu.replay.document import Document
 from dp2emu.replay.ledger import Outcome, QueryLedger
 from dp2emu.replay.locating import Journal, Restartable, locate
@@ -49,13 +49,15 @@ class Watcher(msgspec.Struct, frozen=True):
     """Callbacks of a replay; each does nothing by default.
 
     ``fault`` receives errors, ``difference`` differences from the recording, ``record`` each
-    record performed, ``judgement`` each picture that was compared with a reference.
+    record performed, ``judgement`` each picture that was compared with a reference, ``compared``
+    each answer, result or observation that was compared with the recording.
     """
 
     fault: Callable[[Dp2Error], None] = _ignore
     difference: Callable[[Difference], None] = _ignore
     record: Callable[[Record], None] = _ignore
     judgement: Callable[[Judged], None] = _ignore
+    compared: Callable[[Compared], None] = _ignore
 
 
 class Recording(Protocol):
@@ -326,7 +328,8 @@ class Player:
             frame, rig = self.tally.frames, cast(Observable, self._rig)
             check_readback(rig.surface(record.handle), record.index)
             rig.observe(
-                record.handle, lambda seen: self._note(compare.pixels_differ(record, seen, frame))
+                record.handle,
+                lambda seen: self._note(record, frame, compare.pixels_differ(record, seen, frame)),
             )
 
     def _show_resource(self, record: records.Pictured) -> None:
@@ -337,7 +340,8 @@ class Player:
         self._photograph(partial(Photographer.recorded, source=facade), record)
         if record.data:
             facade.read(
-                record, lambda seen: self._note(compare.pixels_differ(record, seen, frame))
+                record,
+                lambda seen: self._note(record, frame, compare.pixels_differ(record, seen, frame)),
             )
 
     def _observe(self, record: records.Observed) -> None:
@@ -354,7 +358,7 @@ class Player:
         result, difference = compare.get_data(record.query, ledger), None
         if kind is not None and compare.is_compared(record, ledger):
             difference = compare.observation_differs(record, result, kind, frame)
-            self._note(difference)
+            self._note(record, frame, difference)
         row = compare.observation_row(record, result, kind, frame, difference)
         self._document.add("queries", row)
         name, same = sdk_name(QueryType, kind or 0), difference is None
@@ -380,7 +384,7 @@ class Player:
             name, result = kind.query.name, compare10.answer(record, data)
             if compare10.is_compared(record, kind):
                 difference = compare10.observation_differs(record, result, kind, frame)
-                self._note(difference)
+                self._note(record, frame, difference)
         row = compare.answer_row(record, result, name, frame, difference is None)
         self._document.add("get_data", row)
 
@@ -452,7 +456,8 @@ class Player:
         if self._imported:
             check_codes(record, replayed)
         else:
-            self._count(entry_differences(number, record.entry, recorded, replayed))
+            found = entry_differences(number, record.entry, recorded, replayed)
+            self._count(f"call {number}: {record.entry}", found)
 
     # Results
 
@@ -475,22 +480,30 @@ class Player:
 
     def _compare(self, performed: Performed, recorded: Answer) -> None:
         number, answer = performed.number, performed.answer
-        self._count(compare.differences(number, recorded, answer, performed.size_of))
+        found = compare.differences(number, recorded, answer, performed.size_of)
+        self._count(f"call {number}: answer", found)
 
-    def _count(self, differences: Iterator[Difference]) -> None:
-        found = False
-        for difference in differences:
+    def _count(self, name: str, differences: Iterator[Difference]) -> None:
+        """Count and report an answer or result, ``name``, that was compared."""
+        found = tuple(differences)
+        for difference in found:
             self._watcher.difference(difference)
-            found = True
         self.tally.compared += 1
-        self.tally.different += found
+        self.tally.different += bool(found)
+        self._watcher.compared(Compared(name, found))
 
-    def _note(self, difference: Difference | None) -> None:
-        """Count an observation that was compared; report ``difference`` unless it is None."""
+    def _note(
+        self, record: records.Pictured | records.Observed, frame: int, found: Difference | None
+    ) -> None:
+        """Count an observation that was compared; report the difference found unless it is
+        None.
+        """
         self.tally.observed += 1
-        if difference is not None:
+        if found is not None:
             self.tally.observed_different += 1
-            self._watcher.difference(difference)
+            self._watcher.difference(found)
+        differences = () if found is None else (found,)
+        self._watcher.compared(Compared(compare.observation_name(record, frame), differences))
 
     def _outcome(self, outcome: Outcome) -> None:
         """Count the outcome of a query END; add it to the document, except in an import."""
