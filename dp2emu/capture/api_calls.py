@@ -74,7 +74,8 @@ class ApiCalls:
     in order.
 
     ``number`` is the API call of the record seen last, None if unknown or if it is a call of
-    D3dDrawPrimitives2, whose bytes have ``at``.
+    D3dDrawPrimitives2, whose bytes have ``at``.  ``host`` is the API call of records without a
+    number of their own.
 
     >>> calls = ApiCalls()
     >>> calls.see(Annotation(API_CALL, "7"))
@@ -85,13 +86,13 @@ class ApiCalls:
 
     def __init__(self) -> None:
         self.number: int | None = None
-        self._host: int | None = None
+        self.host: int | None = None
         self._next: tuple[Origin, ...] = ()
         self._origins: tuple[Origin, ...] = ()
 
     def see(self, record: Record) -> None:
         """Take the next record."""
-        self.number = self._host
+        self.number = self.host
         if isinstance(record, Annotation):
             self._annotated(record)
         elif isinstance(record, Called):
@@ -102,8 +103,8 @@ class ApiCalls:
 
     def _annotated(self, record: Annotation) -> None:
         if record.key == API_CALL:
-            self._host = int(record.text) if _ONE.fullmatch(record.text) else None
-            self.number = self._host
+            self.host = int(record.text) if _ONE.fullmatch(record.text) else None
+            self.number = self.host
         elif record.key == API_CALLS:
             self._next = parse_origins(record.text)
 

@@ -50,7 +50,8 @@ class Watcher(msgspec.Struct, frozen=True):
 
     ``fault`` receives errors, ``difference`` differences from the recording, ``record`` each
     record performed, ``judgement`` each picture that was compared with a reference, ``compared``
-    each answer, result or observation that was compared with the recording.
+    each answer, result or observation that was compared with the recording, ``answered`` each call
+    of D3dDrawPrimitives2 when it returns, also those that a replay adds to wait for answers.
     """
 
     fault: Callable[[Dp2Error], None] = _ignore
@@ -58,6 +59,7 @@ class Watcher(msgspec.Struct, frozen=True):
     record: Callable[[Record], None] = _ignore
     judgement: Callable[[Judged], None] = _ignore
     compared: Callable[[Compared], None] = _ignore
+    answered: Callable[[Performed], None] = _ignore
 
 
 class Recording(Protocol):
@@ -296,6 +298,7 @@ class Player:
         ledger = self._ledgers.get(call.dwhContext)
         self._buffers[call.dwhContext] = call.lpDDCommands
         self._pending = submit(self._rig, self.tally.calls, call, ledger, self._parser)
+        self._watcher.answered(self._pending)
         if isinstance(self._pending.error, RigFailure):
             self.failure = self._pending.error
         self.tally.calls += 1
@@ -404,6 +407,7 @@ class Player:
         while brought and ledger.is_due(record.query):
             number = max(self.tally.calls - 1, 0)
             performed = submit(self._rig, number, call, ledger, self._parser)
+            self._watcher.answered(performed)
             brought = performed.responses.more and bool(performed.responses.records)
 
     def _enter(self, record: records.EntryCalled) -> None:
