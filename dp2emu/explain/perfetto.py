@@ -143,9 +143,7 @@ class TraceWriter:
         self._event(EventType.SLICE_BEGIN, track, start, self._told(name, notes, category))
         self._event(EventType.SLICE_END, track, max(start, end), b"")
 
-    def instant(
-        self, track: int, name: str, time: int, notes: Annotations | None = None
-    ) -> None:
+    def instant(self, track: int, name: str, time: int, notes: Annotations | None = None) -> None:
         """Add an instant."""
         self._event(EventType.INSTANT, track, time, self._told(name, notes, ""))
 
@@ -183,4 +181,3 @@ class TraceWriter:
 
 def _packet(body: bytes) -> bytes:
     return _bytes(1, _number(_Packet.SEQUENCE_ID, _SEQUENCE) + body)
-

@@ -23,13 +23,7 @@ from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import Disagreement, Dp2Error, UsageError
 from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.play import Observer, Stage, play
-from dp2emu.explain.query_counts import (
-    Contribution,
-    Formula,
-    Interval,
-    counters_of,
-    difference_of,
-)
+from dp2emu.explain.query_counts import Contribution, Formula, Interval, counters_of, difference_of
 from dp2emu.gpu.command.packets import BeginQuery, EndQuery, Packet
 from dp2emu.gpu.command.queries import QuerySlot, Report
 from dp2emu.gpu.device.timing import FIFO_BASE, Timing

@@ -43,7 +43,12 @@ def row_of(account: Account) -> dict[str, Any]:
             for part, counts in account.counting()
         ],
         "waits": [
-            {"call": each.call, "time": each.time, "reason": each.reason.value, "until": each.until}
+            {
+                "call": each.call,
+                "time": each.time,
+                "reason": each.reason.value,
+                "until": each.until,
+            }
             for each in account.waits
         ],
     }

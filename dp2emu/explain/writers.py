@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
@@ -191,7 +190,9 @@ class AccessLog(Observer):
         self._accesses = [] if packet is None else accesses_of(packet)
         for access in self._accesses:
             stage.handle(access.surface)
-        if packet is not None and not any(self._is_resource(each, stage) for each in self._accesses):
+        if packet is not None and not any(
+            self._is_resource(each, stage) for each in self._accesses
+        ):
             return
         memory = self._look(stage)
         for access in self._accesses:
@@ -199,8 +200,13 @@ class AccessLog(Observer):
                 self._readers.append(Reader(event, access.use, access.spans))
 
     def _is_resource(self, access: Access, stage: Stage) -> bool:
-        return self._memory is None or access.surface is self._memory.surface or (
-            not self._resource.is_object and stage.handle(access.surface) == self._resource.number
+        return (
+            self._memory is None
+            or access.surface is self._memory.surface
+            or (
+                not self._resource.is_object
+                and stage.handle(access.surface) == self._resource.number
+            )
         )
 
     def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
@@ -287,16 +293,12 @@ class AccessLog(Observer):
             raise UsageError(f"{self._resource} has {size} bytes, no byte {first}")
         return self._answer(frozen, frozen.owner, (first, min(end, size)), size)
 
-    def _answer(
-        self, frozen: _Frozen, owner: NDArray[np.int32], span: Span, size: int
-    ) -> Answer:
+    def _answer(self, frozen: _Frozen, owner: NDArray[np.int32], span: Span, size: int) -> Answer:
         runs = dict(_runs(owner[span[0] : span[1]], span[0]))
         unwritten = tuple(runs.pop(NO_WRITER, ()))
         found = [Writer(self._writers[each], tuple(runs[each])) for each in sorted(runs)]
         last = None if self._at is None else find(self.events, self._at).number
-        readers = [
-            each for each in self._readers[: frozen.readers] if overlaps(each.spans, span)
-        ]
+        readers = [each for each in self._readers[: frozen.readers] if overlaps(each.spans, span)]
         kept = {id(each.event) for each in found}
         bound = [
             each
