@@ -1,4 +1,4 @@
-"""The verb ``dp2emu last-writer``: tell which events were the last to write bytes of a resource."""
+"""The verb ``dp2emu last-writer``: tell which events wrote bytes of a resource last."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dp2emu.explain.writers_report import writers_document, writers_lines
 @capture_verb("last-writer")
 @accesses_verb(writers_document, writers_lines)
 def command() -> None:
-    """Tell which events were the last to write bytes of a resource.
+    """Tell which events wrote bytes of a resource last.
 
     RESOURCE is a handle as in the list of events, or object:N for an object of Direct3D 10 or 11.
     RANGE is 64-127, 64- or 64, in bytes.

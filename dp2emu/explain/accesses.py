@@ -2,10 +2,10 @@
 
 What a packet reads is declared: vertices and indices from the first to the last one where that is
 known, else to the end of the buffer; whole textures, constant buffers and views; copied boxes by
-their rows.  What it writes is declared exactly for copies, clears, writes and fills, of which every
-byte is stored; a draw or a dispatch may write any byte of its targets and views, and the bytes that
-it changed are found by comparison (``last_writers``).  The tests and blending of a draw, which read
-its own targets, are no reads.
+their rows.  What it writes is declared exactly for copies, clears, writes and fills, which store
+every byte; a draw or a dispatch may write any byte of its targets and views, and the bytes that it
+changed are found by comparison (``writers``).  The tests and blending of a draw read its own
+targets, which is not listed.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ the pass around them.  Edges are the accesses that packets declare (``accesses``
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import msgspec
 
@@ -14,7 +15,7 @@ from dp2emu.argument_check import checked
 from dp2emu.capture import records
 from dp2emu.capture.records import LABEL, Record
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Dp2Error
+from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
 from dp2emu.explain.accesses import accesses_of
 from dp2emu.explain.events import Event, EventKind
@@ -54,7 +55,10 @@ class Pass(msgspec.Struct):
 
 
 class PassGraph(Observer):
-    """Collects the ``passes`` of a playback, and the names of ``resources`` by handle.  Mutable."""
+    """Collects the ``passes`` of a playback, and the names of ``resources`` by handle.
+
+    Mutable: it grows.
+    """
 
     def __init__(self) -> None:
         self.passes: list[Pass] = []
@@ -81,6 +85,8 @@ class PassGraph(Observer):
         """The resources of an event of the host: a present reads, a write writes."""
         found = reads if event.kind is EventKind.PRESENT else writes
         for handle in event.targets:
+            with suppress(UsageError):
+                handle = self._resource(stage.surface(handle), stage)
             self.resources.setdefault(handle, f"surface {handle}")
             found[handle] = event.kind.value
 

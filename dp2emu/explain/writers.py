@@ -1,9 +1,9 @@
 """The last writers and the readers of a range of bytes of a resource.
 
-A byte's last writer is the last event that changed it, found by comparison of the memory before and
-after each event, or that is declared to store every byte of a range with this byte
-(``accesses``).  A draw or dispatch that stored the value that was there is no writer.  Bytes that
-change between events, by a lock or by the driver, are written by ``host``.
+A byte's last writer is the last event that changed it, found by comparison of the memory before
+and after each event, or that is declared to store it whatever was there (``accesses``).  A draw or
+dispatch that stored the value that was there is no writer.  Bytes that change between events, by a
+lock or by the driver, are written by the host.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def writers_lines(answer: Answer) -> Iterator[str]:
     if answer.bound:
         places = " ".join(each.address for each in answer.bound[:20])
         more = f" and {len(answer.bound) - 20} more" if len(answer.bound) > 20 else ""
-        yield f"  accessed for writing, no byte of it is left: {places}{more}"
+        yield f"  could write it, and wrote none of these bytes last: {places}{more}"
 
 
 def readers_lines(answer: Answer) -> Iterator[str]:
