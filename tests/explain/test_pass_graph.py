@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from dp2emu.capture.records import Annotation
+from dp2emu.errors import CaptureError
 from dp2emu.explain.pass_graph import PassGraph, dot, graph_of
 from dp2emu.explain.play import play
 from tests.explain.opening import FIRST_LIGHT, FOLDER, opened
@@ -55,11 +56,11 @@ def test_every_edge_of_the_graph_has_its_nodes() -> None:
 def test_hostile_labels_stay_inside_their_quotes() -> None:
     for text in (*HOSTILE, '"]; evil [', "\\", 'a\\"b'):
         observer = PassGraph()
-        label = Annotation("label.surface.2", text)
-        play(
-            capture_of(*SETTING, *([label] if text.isascii() else []), called(clear(1))),
-            [observer],
-        )
+        try:
+            label = capture_of(Annotation("label.surface.2", text), *SETTING, called(clear(1)))
+        except CaptureError:
+            continue  # no UTF-8
+        play(label, [observer])
         page = "\n".join(dot(observer))
         assert page.isprintable() or set(page) <= {*filter(str.isprintable, page), "\n"}
         outside = re.sub(r'"(?:\\.|[^"\\])*"', "", page)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
 
 from dp2emu.explain.perfetto import TraceWriter, varint
 from dp2emu.explain.timeline import timeline_of
 from dp2emu.gpu.device.timing import parse_timing
 from tests.explain.opening import FOLDER, opened
-
-perfetto = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
 
 
 def parsed(writer: TraceWriter) -> Any:
@@ -70,19 +70,18 @@ def tracks_of(path: Path, timing: str) -> dict[str, Track]:
 
 @pytest.mark.parametrize("timing", ["instant", "work", "fixed:call=1000,packet=4000,delivery=500"])
 def test_a_query_goes_from_its_issue_to_its_delivery(timing: str) -> None:
-    track = tracks_of(FOLDER / "event_latency.dp2", timing)[
-        "query 1 of context 1 (D3DQUERYTYPE_EVENT)"
-    ]
+    tracks = tracks_of(FOLDER / "event_latency.dp2", timing)
+    track = tracks["query 1 of context 1 (D3DQUERYTYPE_EVENT)"]
     phases = [name for name, *_ in track.slices]
     assert phases == ["issued", "executing", "signaling", "signaled", "delivered"]
-    for (_, _, end), (_, start, _) in zip(track.slices, track.slices[1:], strict=False):
+    for (_, _, end), (_, start, _) in pairwise(track.slices):
         assert end <= start
 
 
 def test_the_gpu_is_busy_while_it_executes() -> None:
     tracks = tracks_of(FOLDER / "first_light.dp2", "work")
     busy = [(start, end) for _, start, end in tracks["GPU"].slices]
-    assert all(one[1] <= other[0] for one, other in zip(busy, busy[1:], strict=False))
+    assert all(one[1] <= other[0] for one, other in pairwise(busy))
     assert sum(end - start for start, end in busy) == tracks["busy_ticks"].values[-1][1] > 0
     names = Counter(name for name, *_ in tracks["GPU"].slices)
     assert names["DRAWPRIMITIVE"] == 10
@@ -93,7 +92,13 @@ def test_counters_grow_to_the_sum_of_all_events() -> None:
     values = [value for _, value in tracks["samples"].values]
     assert values == sorted(values) and values[0] == 0
     assert len(tracks["calls"].slices) == 2
-    assert [name for name, _ in tracks["responses"].instants] == ["query 1", "query 2"]
+
+
+def test_responses_are_at_the_end_of_their_calls() -> None:
+    tracks = tracks_of(FOLDER / "overlapping_queries.dp2", "fixed:call=1000,packet=2000")
+    ends = {end for _, _, end in tracks["calls"].slices}
+    assert [name for name, _ in tracks["responses"].instants] == ["query 2", "query 3", "query 1"]
+    assert {time for _, time in tracks["responses"].instants} <= ends
 
 
 def test_numbers_are_in_base_128() -> None:
