@@ -44,7 +44,8 @@ class Case(NamedTuple):
 CASES = {
     "replay": Case("replay small.dp2 --engine reference --json o.json --sheet o.png --raw o.rgb "
                    "--png pictures", ("o.json", "o.png")),
-    "replay, compiled": Case("replay a.dp2 --threads 1 --json o.json", ("o.json",)),
+    "replay, compiled": Case("replay a.dp2 --threads 1 --json o.json --verify --junit o.xml",
+                             ("o.json", "o.xml")),
     "replay, compared": Case("replay a.dp2 --engine reference --against seen --differences apart"),
     "replay, a library": Case("replay a.dp2 --rig native:driver.so --json o.json", ("o.json",),
                               process=True, costly=True),
@@ -55,6 +56,11 @@ CASES = {
     "info": Case("info a.dp2 --tokens"),
     "state": Case("state a.dp2 --at 1 --engine reference"),
     "events": Case("events a.dp2 --engine reference"),
+    "why": Case("why a.dp2 1 --engine reference"),
+    "last-writer": Case("last-writer a.dp2 2 0-99 --engine reference"),
+    "readers": Case("readers a.dp2 4 --engine reference"),
+    "graph": Case("graph a.dp2 -o o.dot --engine reference", ("o.dot",)),
+    "timeline": Case("timeline a.dp2 -o o.pftrace --engine reference", ("o.pftrace",)),
     "pixel": Case("pixel a.dp2 186 121 --engine reference"),
     "debug": Case("debug a.dp2 E2 pixel 186 121 --json --engine reference"),
     "mesh": Case("mesh a.dp2 E3 --engine reference"),

@@ -32,10 +32,11 @@ from dp2emu.cli.verbs import (
 )
 from dp2emu.conform import kit, run_kit
 from dp2emu.conform.case import Case as ConformanceCase
-from dp2emu.conform.report import counts, document, export, junit, table
+from dp2emu.conform.report import case_results, counts, document, export, table
 from dp2emu.dp2.options import Options
 from dp2emu.fuzz.corpus import Corpus
 from dp2emu.fuzz.minimize import TRIES, minimize, save
+from dp2emu.junit import junit
 from dp2emu.picture import encode_png
 from dp2emu.rig.spec import using_rig
 from dp2emu.shader.sm.assemble import assemble
@@ -231,7 +232,7 @@ def conformed(given: tuple[Path, list[ConformanceCase]]) -> None:
         outcomes = list(run_kit(chosen, rig))
     assert table(outcomes) and counts(outcomes)["passed"] == len(chosen)
     json.dumps(document("emulator", outcomes))
-    junit("emulator", outcomes)
+    junit("emulator", case_results(outcomes))
     export(chosen, folder)
 
 
@@ -278,6 +279,31 @@ CASES: dict[str, dict[str, list[Case]]] = {
         CAPTURE: [of_capture("state", "FILE", "--at", "0", "--json", *REFERENCE)],
         CAPTURE_TEXT: [of_text("state", "FILE", "--at", "0", *REFERENCE)],
         TRACE: [of_trace("state", "FILE", "--at", "0", *REFERENCE)],
+    },
+    "why": {
+        CAPTURE: [of_capture("why", "FILE", "1", "--json", *REFERENCE, codes=(0, 2))],
+        CAPTURE_TEXT: [of_text("why", "FILE", "1", *REFERENCE, codes=(0, 2))],
+        TRACE: [of_trace("why", "FILE", "1", *REFERENCE, codes=(0, 2, 3))],
+    },
+    "last-writer": {
+        CAPTURE: [of_capture("last-writer", "FILE", "2", "--json", *REFERENCE, codes=(0, 2))],
+        CAPTURE_TEXT: [of_text("last-writer", "FILE", "2", *REFERENCE, codes=(0, 2))],
+        TRACE: [of_trace("last-writer", "FILE", "2", *REFERENCE, codes=(0, 2, 3))],
+    },
+    "readers": {
+        CAPTURE: [of_capture("readers", "FILE", "2", "--json", *REFERENCE, codes=(0, 2))],
+        CAPTURE_TEXT: [of_text("readers", "FILE", "2", *REFERENCE, codes=(0, 2))],
+        TRACE: [of_trace("readers", "FILE", "2", *REFERENCE, codes=(0, 2, 3))],
+    },
+    "graph": {
+        CAPTURE: [of_capture("graph", "FILE", "-o", "OUT/o.dot", *REFERENCE)],
+        CAPTURE_TEXT: [of_text("graph", "FILE", *REFERENCE)],
+        TRACE: [of_trace("graph", "FILE", *REFERENCE)],
+    },
+    "timeline": {
+        CAPTURE: [of_capture("timeline", "FILE", "-o", "OUT/o.pftrace", *REFERENCE)],
+        CAPTURE_TEXT: [of_text("timeline", "FILE", "-o", "OUT/o.pftrace", *REFERENCE)],
+        TRACE: [of_trace("timeline", "FILE", "-o", "OUT/o.pftrace", *REFERENCE)],
     },
     "events": {
         CAPTURE: [of_capture("events", "FILE", "--jsonl", *REFERENCE)],
