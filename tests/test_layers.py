@@ -41,6 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "readback",
         "conform",
         "diff",
+        "explain",
         "fuzz",
         "guard_code",
         "guard_pages",

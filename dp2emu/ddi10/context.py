@@ -78,6 +78,13 @@ class Commands:
         self._data_bytes = 0
         self._calls = 0
 
+    @property
+    def recorded(self) -> list[tuple[packets.Packet, int]]:
+        """The packets that are not submitted, each with the bytes it uploads; another list after
+        each flush.
+        """
+        return self._recorded
+
     def add(self, packet: packets.Packet) -> None:
         """Append a packet, wrapped with the current predicate if that applies."""
         if self._commands >= CAPACITY or self._data_bytes >= CAPACITY_BYTES:

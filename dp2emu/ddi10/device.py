@@ -349,6 +349,11 @@ class Device:
         return self._parts
 
     @property
+    def commands(self) -> Commands:
+        """The command buffer of the device, for inspection."""
+        return self._commands
+
+    @property
     def counters(self) -> Counters:
         """The counters of the device's draws, up to the GPU's present time."""
         return self._commands.counters

@@ -7,7 +7,7 @@ opcodes", "Queries" and "Responses".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -109,6 +109,9 @@ class Driver:
     the options.  Once ``cancellation`` is cancelled, by any thread, calls raise Cancelled.
     """
 
+    gpu_type: ClassVar[type[Gpu]] = Gpu
+    """Type of the driver's GPU; subclasses that observe execution have another one."""
+
     def __init__(
         self,
         timing: Timing | None = None,
@@ -117,7 +120,7 @@ class Driver:
         cancellation: Cancellation | None = None,
     ) -> None:
         self.options = options or Options()
-        self.gpu = Gpu(
+        self.gpu = self.gpu_type(
             timing,
             limits or self.options.limits,
             engine(self.options.engine),

@@ -131,6 +131,21 @@ class Facade:
         numbers = {id(memory): each for each, memory in self._memory.items()}
         return facts_of(at.device, lambda memory: numbers.get(id(memory)))
 
+    def device(self, number: int) -> Device | None:
+        """The device of a number, None if there is none; it may be destroyed."""
+        found = self._devices.get(number)
+        return None if found is None else found.device
+
+    def resources(self) -> dict[int, Resource]:
+        """The live resources of all devices by the number of their memory in the capture."""
+        numbers = {id(memory): number for number, memory in self._memory.items()}
+        return {
+            numbers[id(memory)]: resource
+            for at in self._live()
+            for memory, resource in at.device.parts.resources.objects.items()
+            if id(memory) in numbers
+        }
+
     # ``Observable``: contexts are devices, and handles serial numbers of surfaces
 
     def shown(self, number: int) -> int:
@@ -179,11 +194,11 @@ class Facade:
     def _keep(self, surface: Surface | None) -> int:
         if surface is None:
             return 0
-        handle = self._handle(surface)
+        handle = self.handle(surface)
         self._surfaces[handle] = surface
         return handle
 
-    def _handle(self, surface: Surface) -> int:
+    def handle(self, surface: Surface) -> int:
         """The handle of a surface: its serial number, or another one from ``VIEWS`` on for further
         levels and slices of a texture.
         """
@@ -198,7 +213,7 @@ class Facade:
     def _bind(self, at: _Device) -> None:
         """Remember the surfaces that are targets now, at most ``RECENT``."""
         for surface in at.device.targets[:RECENT]:
-            handle = self._handle(surface)
+            handle = self.handle(surface)
             at.recent.pop(handle, None)
             at.recent[handle] = surface
         while len(at.recent) > RECENT:

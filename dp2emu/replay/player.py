@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, cast
 
 import msgspec
 from msgspec.structs import asdict
@@ -102,8 +102,8 @@ def replay(
         journal = Journal() if hasattr(rig, "restart") else None
         with working_at(player.place), closing(journal) if journal else nullcontext():
             for record in capture.records():
-                if timing is None and player.tally.calls == 0 and _names_timing(record):
-                    driver.gpu.timing = _annotated(record, capture.name)
+                if timing is None and player.tally.calls == 0:
+                    driver.gpu.timing = annotated_timing(record, capture.name) or driver.gpu.timing
                 if journal is not None:
                     journal.add(record)
                 player.perform(record)
@@ -115,11 +115,13 @@ def replay(
             return player.close(capture.damage)
 
 
-def _names_timing(record: Record) -> TypeGuard[records.Annotation]:
-    return isinstance(record, records.Annotation) and record.key == records.TIMING
+def annotated_timing(record: Record, stream: str) -> Timing | None:
+    """The timing model that a record of capture ``stream`` selects; None for other records.
 
-
-def _annotated(record: records.Annotation, stream: str) -> Timing:
+    Raises UsageError for a model that does not exist, or that reads a file.
+    """
+    if not isinstance(record, records.Annotation) or record.key != records.TIMING:
+        return None
     if record.text.startswith("scripted"):
         # An untrusted capture must not choose which files of this machine are read.
         raise UsageError("annotation timing names a script; pass it as --timing", stream=stream)

@@ -1,0 +1,108 @@
+"""Addresses: the places of a capture as people write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from dp2emu.argument_check import checked
+from dp2emu.errors import UsageError
+from dp2emu.explain.events import Event
+
+FORMS = "E12, 7:3 (call:token), 7, @456 (API call) or frame 2"
+"""The forms of an address, for error messages and help."""
+
+_NUMBER = r"([0-9]{1,18})"
+_FORMS = (
+    ("event", re.compile(rf"[eE]{_NUMBER}")),
+    ("place", re.compile(rf"{_NUMBER}:{_NUMBER}(?:\.{_NUMBER})?")),
+    ("call", re.compile(rf"{_NUMBER}(?:\.{_NUMBER})?")),
+    ("api_call", re.compile(rf"@{_NUMBER}")),
+    ("frame", re.compile(rf"(?:f|frame ?){_NUMBER}")),
+)
+
+
+class Address(msgspec.Struct, frozen=True):
+    """A place in a capture: one of an event, a call with or without a token, an API call, a frame.
+
+    Events and frames count from 0, as calls and tokens do.  ``item`` counts the events of a token
+    or of a call of the DDI from 0; without it the first is meant.  A frame means the event that
+    ends it.
+    """
+
+    text: str
+    event: int | None = None
+    call: int | None = None
+    token: int | None = None
+    item: int | None = None
+    api_call: int | None = None
+    frame: int | None = None
+
+
+@checked
+def parse_address(text: str) -> Address:
+    """The address that a text such as ``E12``, ``7:3``, ``7:3.1``, ``7``, ``@456`` or ``frame 2``
+    means.  Raises UsageError for another text.
+    """
+    for form, pattern in _FORMS:
+        found = pattern.fullmatch(text)
+        if found is None:
+            continue
+        numbers = [None if part is None else int(part) for part in found.groups()]
+        if form == "place":
+            return Address(text, call=numbers[0], token=numbers[1], item=numbers[2])
+        if form == "call":
+            return Address(text, call=numbers[0], item=numbers[1])
+        return msgspec.structs.replace(Address(text), **{form: numbers[0]})
+    raise UsageError(f"expected {FORMS}, got {text!r:.60}")
+
+
+def matches(event: Event, address: Address) -> bool:
+    """Whether an event is at an address; for a frame each event of it is."""
+    pairs = (
+        (address.event, event.number),
+        (address.call, event.call),
+        (address.token, event.token),
+        (address.item, event.item),
+        (address.api_call, event.api_call),
+        (address.frame, event.frame),
+    )
+    return all(wanted is None or wanted == found for wanted, found in pairs)
+
+
+def find(events: Sequence[Event], address: Address) -> Event:
+    """The event at an address: the first, or for a frame the last.
+
+    Raises UsageError that names the nearest events if there is none.
+    """
+    found = [event for event in events if matches(event, address)]
+    if not found:
+        raise UsageError(f"no event at {address.text}: {_there(events, address)}")
+    return found[-1] if address.frame is not None else found[0]
+
+
+def _there(events: Sequence[Event], address: Address) -> str:
+    """What a capture has in place of an address."""
+    if not events:
+        return "the capture has no events"
+    last = events[-1]
+    if address.frame is not None:
+        return f"there are frames 0 to {max(event.frame for event in events)}"
+    if address.event is not None:
+        return f"there are events E0 to {last.address}"
+    if address.api_call is not None:
+        numbers = [event.api_call for event in events if event.api_call is not None]
+        if not numbers:
+            return "the events have no API call numbers"
+        near = min(numbers, key=lambda number: abs(number - (address.api_call or 0)))
+        return f"the nearest API call with an event is @{near}"
+    calls = {event.call for event in events if event.call is not None}
+    if address.call in calls:
+        places = [event.place for event in events if event.call == address.call]
+        return f"call {address.call} has events at {' '.join(places[:8])}"
+    if not calls:
+        return "no call has events"
+    nearest = min(calls, key=lambda number: abs(number - (address.call or 0)))
+    return f"the nearest call with an event is {nearest}"

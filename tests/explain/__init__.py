@@ -1,0 +1,1 @@
+"""Tests of ``dp2emu.explain``."""
