@@ -95,11 +95,11 @@ class Facts {
     const rows = (every ? [...now.keys()] : [...changed.keys()]).filter(keep).sort((a, b) => a - b);
     const field = element("input", { type: "search", placeholder: "Find a state or value", "aria-label": "Find a state", id: "find-state", value: this.text, autocomplete: "off" });
     field.addEventListener("input", () => { this.text = field.value; this.draw(); const again = byId("find-state"); again.focus(); again.setSelectionRange(99, 99); });
-    const title = start ? "State at the first event" : `${count(changed.size, "change")} since the event before`;
+    const title = start ? "State at the first event" : changed.size ? `${count(changed.size, "change")} since the event before` : "No change since the event before";
     const box = element("div", { class: "filter" }, element("div", { class: "row" }, field), segment("Shown", [[false, "Changed"], [true, "All"]], this.all, (all) => { this.all = all; this.draw(); }));
     box.style.cssText = "padding:10px 0 6px;border:0";
     return [element("h2", {}, title), box, rows.length ? this.groups(rows, now, start ? new Map() : changed)
-      : element("p", { class: "quiet" }, words ? "Nothing fits." : "Nothing changed since the event before of this context.")];
+      : element("p", { class: "quiet" }, words ? "Nothing fits." : "Every state is as at the event before of the same context.")];
   }
 
   groups(rows, now, changed) {
@@ -147,7 +147,7 @@ const PANELS = { event: (facts, event) => facts.aboutEvent(event), state: (facts
 
 function card(texture, title) {
   const image = texture.picture;
-  const shownPart = image ? thumbnail(async () => [await single(image), image.channels], image.width, image.height, 130, `Texture ${texture.label}`) : element("span", { class: "quiet" }, "no picture");
+  const shownPart = image ? thumbnail(image, 130, `Texture ${texture.label}`) : element("span", { class: "quiet" }, "no picture");
   return element("figure", { class: "card" }, element("div", { class: "easel checker" }, shownPart),
     element("figcaption", {}, element("b", {}, title ? `${title}  ` : ""), texture.label, element("div", { class: "quiet mono" }, `${texture.width} × ${texture.height}${texture.levels > 1 ? `, ${texture.levels} levels` : ""}`),
       element("div", { class: "quiet mono" }, texture.format)));

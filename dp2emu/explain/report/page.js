@@ -56,10 +56,10 @@ function show() {
   if (!events.length) { fill(main, sheet("Events", "The capture has no event in this range.")); return; }
   if (frame.parentNode !== main) fill(main, frame);
   const event = eventOf(chosen.event);
+  shots();
   list.select(event.number);
   facts.show(event, chosen.tab);
   viewer.show(event, chosen.series, chosen.pixel);
-  shots();
   say(`Event ${event.number}, ${event.name}`);
 }
 
@@ -67,7 +67,7 @@ function show() {
 let stripped = null;
 function shots() {
   const number = eventOf(chosen.event).frame;
-  if (stripped !== number) { stripped = number; fill(strip, model.frames.map((each) => each.number === number ? inFrame(each) : frameShot(each))); }
+  if (stripped !== number) { stripped = number; fill(strip, model.frames.map((each) => each.number === number ? inFrame(each, number) : frameShot(each, number))); }
   let nearest = null;
   for (const shot of strip.children) {
     shot.removeAttribute("aria-current");
@@ -89,27 +89,31 @@ function principal(part) {
   return best;
 }
 
-function shot(each, at, event, title, number) {
-  return element("button", { class: "shot", type: "button", "data-event": event, "data-frame": number, onclick: () => go({ event }), "aria-label": `${title}, picture of ${each.name}` },
-    thumbnail(async () => [await each.image(at), each.channels], each.width, each.height, 54, `${each.name} after E${event}`), title);
+// Buttons for some pictures of a target, painted in one pass over its pictures.
+function shotsOf({ chosen: each, part }, rows, turn) {
+  const canvases = new Map(), buttons = rows.map(([at, event, title]) => {
+    canvases.set(at, small(each.width, each.height, 54, `${each.name} after E${event}`));
+    return element("button", { class: "shot", type: "button", "data-event": event, "data-frame": part.number, onclick: () => go({ event }), "aria-label": `${title}, picture of ${each.name}` }, canvases.get(at), title);
+  });
+  each.walk([...canvases.keys()], (at, image) => paintSmall(canvases.get(at), image, each.width, each.height, each.channels), () => stripped === turn);
+  return buttons;
 }
 
-function frameShot(part) {
+function frameShot(part, turn) {
   const found = principal(part);
-  const bare = () => element("button", { class: "shot", type: "button", "data-event": part.last, "data-frame": part.number, onclick: () => go({ event: part.last }) }, `frame ${part.number}`);
-  return found ? shot(found.chosen, found.to - 1, part.last, `frame ${part.number}`, part.number) : bare();
+  if (found) return shotsOf({ ...found, part }, [[found.to - 1, part.last, `frame ${part.number}`]], turn);
+  return element("button", { class: "shot", type: "button", "data-event": part.last, "data-frame": part.number, onclick: () => go({ event: part.last }) }, `frame ${part.number}`);
 }
 
-function inFrame(part) {
+function inFrame(part, turn) {
   const found = principal(part);
-  if (!found) return frameShot(part);
-  const every = Math.max(1, Math.ceil((found.to - found.from) / 40)), shots = [];
+  if (!found) return frameShot(part, turn);
+  const every = Math.max(1, Math.ceil((found.to - found.from) / 40)), rows = [];
   for (let at = found.from; at < found.to; at++) {
-    if ((found.to - 1 - at) % every) continue;
     const event = Math.max(first, found.chosen.pictures[at].event);
-    shots.push(shot(found.chosen, at, event, `E${event}`, part.number));
+    if ((found.to - 1 - at) % every === 0) rows.push([at, event, `E${event}`]);
   }
-  return [model.frames.length > 1 ? element("span", { class: "gap" }, `frame ${part.number}`) : null, ...shots];
+  return [model.frames.length > 1 ? element("span", { class: "gap" }, `frame ${part.number}`) : null, shotsOf({ ...found, part }, rows, turn)];
 }
 
 // Search
@@ -251,7 +255,7 @@ theme(stored ?? (dark.matches ? "dark" : "light"), false);
 dark.addEventListener("change", (event) => { if (!stored) theme(event.matches ? "dark" : "light", false); });
 byId("theme").addEventListener("click", () => ACTS.t());
 byId("help").addEventListener("click", keys);
-byId("summary").textContent = model.statistics.slice(0, 5).map(([name, value]) => `${typeof value === "number" ? grouped(value) : value} ${name.toLowerCase()}`).join("  ·  ");
+byId("summary").textContent = model.statistics.filter(([, value]) => value).slice(0, 5).map(([name, value]) => typeof value === "number" ? count(value, name.toLowerCase().replace(/s$/, "")).replace("querys", "queries") : value).join("  ·  ");
 addEventListener("popstate", () => { read(); show(); });
 addEventListener("hashchange", () => { read(); show(); });
 read();

@@ -58,6 +58,21 @@ class Series {
     if (this.cache.size > 12) this.cache.delete(this.cache.keys().next().value);
     return image;
   }
+
+  // Calls `seen(number, bytes)` for each wanted picture, in order, decoding each once; ends when `wanted()` is false.
+  async walk(numbers, seen, wanted) {
+    if (!numbers.length) return;
+    let at = numbers[0];
+    while (at > 0 && !this.pictures[at].whole) at--;
+    const image = new Uint8Array(this.width * this.height * this.channels), asked = new Set(numbers);
+    for (; at <= numbers[numbers.length - 1]; at++) {
+      const { whole, box, data } = this.pictures[at];
+      if (whole) image.fill(0);
+      patch(image, this.width, this.channels, box, await inflated(data));
+      if (!wanted()) return;
+      if (asked.has(at)) seen(at, image);
+    }
+  }
 }
 
 const series = model.series.map((row) => new Series(row));
@@ -122,28 +137,35 @@ function paintGrey(to, image, pixels, channels, mode) {
   }
 }
 
-// A canvas with a picture at most `size` pixels high, painted when it comes into view.
+// A canvas for a small picture at most `tall` pixels high, and its painting.
+function small(width, height, tall, label, enlarge = false) {
+  const fit = Math.min(tall / height, (tall * 2.6) / width), scale = fit > 1 ? 1 : fit;
+  const canvas = element("canvas", { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)), role: "img", "aria-label": label });
+  if (enlarge && fit >= 2) canvas.style.width = `${width * Math.floor(fit)}px`;
+  return canvas;
+}
+
+function paintSmall(canvas, image, width, height, channels) {
+  const whole = document.createElement("canvas"), pen = canvas.getContext("2d");
+  paint(whole, image, width, height, channels, channels <= 2 ? "range" : "rgb");
+  pen.imageSmoothingEnabled = canvas.width < width;
+  pen.imageSmoothingQuality = "high";
+  pen.drawImage(whole, 0, 0, canvas.width, canvas.height);
+}
+
+// The same of a picture that stands alone, painted when it comes into view.
+const waiting = new WeakMap();
 const lazily = new IntersectionObserver((seen) => {
   for (const each of seen) {
     if (!each.isIntersecting) continue;
     lazily.unobserve(each.target);
-    waiting.get(each.target)?.();
+    waiting.get(each.target)();
   }
 }, { rootMargin: "200px" });
-const waiting = new WeakMap();
 
-function thumbnail(source, width, height, tall, label) {
-  const scale = Math.min(1, tall / height, (tall * 2.6) / width);
-  const canvas = element("canvas", { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)), role: "img", "aria-label": label });
-  waiting.set(canvas, async () => {
-    const [image, channels] = await source();
-    const whole = document.createElement("canvas");
-    paint(whole, image, width, height, channels, channels <= 2 ? "range" : "rgb");
-    const pen = canvas.getContext("2d");
-    pen.imageSmoothingEnabled = scale < 1;
-    pen.imageSmoothingQuality = "high";
-    pen.drawImage(whole, 0, 0, canvas.width, canvas.height);
-  });
+function thumbnail(row, tall, label) {
+  const canvas = small(row.width, row.height, tall, label, true);
+  waiting.set(canvas, async () => paintSmall(canvas, await single(row), row.width, row.height, row.channels));
   lazily.observe(canvas);
   return canvas;
 }

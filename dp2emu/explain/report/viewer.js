@@ -52,7 +52,7 @@ class Stage {
   get fitted() {
     const wide = (this.box.clientWidth - 30) / this.width, high = (this.box.clientHeight - 30) / this.height;
     const most = Math.max(0.01, Math.min(wide, high));
-    return most >= 1 ? Math.min(Math.floor(most), 32) : most;
+    return most >= 3 ? Math.min(Math.floor(most), 32) : most >= 1 ? Math.floor(most * 4) / 4 : most;
   }
 
   get scale() { return this.zoom ?? this.fitted; }
