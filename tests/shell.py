@@ -66,6 +66,9 @@ RUN = {
         out=r"call: 1\ntoken: 3\n[^$]*next: CREATEQUERY"
     ),
     "dp2emu pixel streams/first_light.dp2 --at 186 121": DRAWS,
+    "dp2emu events streams/first_light.dp2": Result(out=r"E1 +0 +1:4 +clear +CLEAR"),
+    'dp2emu events streams/first_light.dp2 --filter kind=draw --filter "pixels<3380" --tsv':
+        Result(out=r"\Aevent\tframe[^$]*\nE5\t[^$]*\nE12\t"),
     "dp2emu dump streams/bad_token.dp2 --hex": Result(out=r"\Adp2emu-text version=1 form=sealed"),
     "dp2emu dump streams/first_light.dp2 --jsonl": Result(out=r'\A\{"record":"annotation"'),
     "dp2emu dump streams/first_light.dp2 --parser construct": Result(

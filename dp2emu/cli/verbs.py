@@ -27,6 +27,7 @@ VERBS = {
     "batch": VerbRow("Replay many captures in supervised processes.", _PLAYED),
     "import": VerbRow("Convert a trace of Direct3D calls to a capture.", (TRACE,)),
     "info": VerbRow("Summarize the content of a capture.", (CAPTURE, TRACE)),
+    "events": VerbRow("List the draws, clears, copies, queries and frames of a capture.", _PLAYED),
     "state": VerbRow("Show all device state at a point of a capture.", _PLAYED),
     "pixel": VerbRow("List the draws that wrote a pixel.", _PLAYED),
     "dump": VerbRow("Show a capture as text, or its tokens as JSON lines.", _PLAYED),

@@ -54,6 +54,7 @@ CASES = {
     "import": Case("import PIPE -o out", TRACE[:50], output="out"),
     "info": Case("info PIPE"),
     "state": Case("state PIPE --at 3"),
+    "events": Case("events PIPE"),
     "pixel": Case("pixel PIPE --at 1 1"),
     "dump": Case("dump PIPE"),
     "dump of a trace": Case("dump PIPE", TRACE[:50]),

@@ -54,6 +54,7 @@ CASES = {
     "import": Case("import a.trace -o o.dp2", ("o.dp2",)),
     "info": Case("info a.dp2 --tokens"),
     "state": Case("state a.dp2 --at 1 --engine reference"),
+    "events": Case("events a.dp2 --engine reference"),
     "pixel": Case("pixel a.dp2 --at 186 121 --engine reference"),
     "dump": Case("dump a.dp2 --hex"),
     "dump, JSON lines": Case("dump a.dp2 --jsonl"),

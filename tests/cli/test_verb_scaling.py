@@ -270,6 +270,11 @@ CASES: dict[str, dict[str, list[Case]]] = {
         CAPTURE_TEXT: [of_text("state", "FILE", "--at", "0", *REFERENCE)],
         TRACE: [of_trace("state", "FILE", "--at", "0", *REFERENCE)],
     },
+    "events": {
+        CAPTURE: [of_capture("events", "FILE", "--jsonl", *REFERENCE)],
+        CAPTURE_TEXT: [of_text("events", "FILE", *REFERENCE)],
+        TRACE: [of_trace("events", "FILE", "--tsv", *REFERENCE)],
+    },
     "pixel": {
         CAPTURE: [of_capture("pixel", "FILE", "--at", "1", "1", *REFERENCE)],
         CAPTURE_TEXT: [of_text("pixel", "FILE", "--at", "1", "1", *REFERENCE)],
