@@ -30,6 +30,7 @@ VERBS = {
     "events": VerbRow("List the draws, clears, copies, queries and frames of a capture.", _PLAYED),
     "state": VerbRow("Show all device state at a point of a capture.", _PLAYED),
     "pixel": VerbRow("List the draws that wrote a pixel.", _PLAYED),
+    "report": VerbRow("Explain a capture on one HTML page.", _PLAYED),
     "dump": VerbRow("Show a capture as text, or its tokens as JSON lines.", _PLAYED),
     "assemble": VerbRow("Convert the text of dump back to a capture.", (CAPTURE_TEXT,)),
     "convert": VerbRow("Rewrite a capture in another form.", _CAPTURES),

@@ -30,10 +30,10 @@ class ShaderTexts:
         self.rows: list[dict[str, Any]] = []
         self._numbers: dict[tuple[str, str, str], int] = {}
 
-    def numbers(self, packet: Packet | None, facts: dict[str, Any]) -> list[int]:
-        """Numbers of the rows of a packet's shaders; ``facts`` is the state that it ran with."""
+    def numbers(self, packet: Packet | None, assemblies: dict[str, str]) -> list[int]:
+        """Numbers of the rows of a packet's shaders, whose ``assemblies`` are known by stage."""
         return [
-            self._number(stage, program, _assembly(stage, facts))
+            self._number(stage, program, assemblies.get(stage, ""))
             for stage, program in programs_of(packet)
         ]
 
@@ -71,13 +71,14 @@ def _later(draw: Draw) -> Iterator[tuple[str, Program]]:
         yield "geometry", later.geometry.bound.program
 
 
-def _assembly(stage: str, facts: dict[str, Any]) -> str:
-    """The assembly of the shader that is bound to a stage, "" if there is none."""
-    for name in _BOUND[stage]:
-        bound = facts.get(name)
-        if isinstance(bound, dict) and bound.get("assembly"):
-            return str(bound["assembly"])
-    return ""
+def assemblies_of(facts: dict[str, Any]) -> dict[str, str]:
+    """The assembly of each stage's bound shader by stage, from the facts of ``dp2emu state``."""
+    bound = ((stage, facts.get(name)) for stage, names in _BOUND.items() for name in names)
+    return {
+        stage: str(shader["assembly"])
+        for stage, shader in bound
+        if isinstance(shader, dict) and shader.get("assembly")
+    }
 
 
 def _row(stage: str, name: str, program: Program, assembly: str) -> dict[str, Any]:

@@ -11,6 +11,9 @@ _APART = "\x1f"
 _LEFT_OUT = frozenset({"assembly", "resources", "queries"})
 """Names of facts that the page has elsewhere."""
 
+Changes = dict[int, int]
+"""Numbers of values by number of a path; -1 for a setting that is gone."""
+
 
 class StateSteps:
     """The state of contexts, event by event.  Mutable: steps are added.
@@ -21,24 +24,31 @@ class StateSteps:
     def __init__(self) -> None:
         self._paths: dict[str, int] = {}
         self._values: dict[str, int] = {}
-        self._last: dict[str, dict[int, int]] = {}
+        self._last: dict[str, Changes] = {}
+        self._waiting: dict[str, Changes] = {}
         self._steps: dict[str, list[tuple[int, list[tuple[int, int]]]]] = {}
 
-    def add(self, event: int, context: str, facts: dict[str, Any]) -> None:
-        """Add the state of a context at an event; ``facts`` is as in ``dp2emu state``."""
+    def changes(self, context: str, facts: dict[str, Any]) -> Changes:
+        """What changed since the last call for a context; ``facts`` as in ``dp2emu state``."""
         now = {
             self._paths.setdefault(path, len(self._paths)): self._number(value)
             for path, value in _settings(facts, "")
         }
         last = self._last.get(context, {})
-        changes = [(path, value) for path, value in now.items() if last.get(path) != value]
-        changes += [(path, -1) for path in last if path not in now]
-        if changes:
-            self._steps.setdefault(context, []).append((event, changes))
-            self._last[context] = now
+        self._last[context] = now
+        gone = {path: -1 for path in last if path not in now}
+        return {path: value for path, value in now.items() if last.get(path) != value} | gone
+
+    def add(self, event: int, context: str, changes: Changes, *, wanted: bool) -> None:
+        """Add an event's changes; those of events that are not ``wanted`` go to the next one."""
+        waiting = self._waiting.setdefault(context, {})
+        waiting.update(changes)
+        if wanted and waiting:
+            self._steps.setdefault(context, []).append((event, sorted(waiting.items())))
+            self._waiting[context] = {}
 
     def row(self) -> dict[str, Any]:
-        """The JSON object of all steps; value -1 means that the setting is gone."""
+        """The JSON object of all steps."""
         values = [json.loads(text) for text in self._values]
         return {"paths": list(self._paths), "values": values, "contexts": self._steps}
 

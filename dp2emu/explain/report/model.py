@@ -1,0 +1,290 @@
+"""The model of a report: everything that its page shows, as one JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from dp2emu.argument_check import checked
+from dp2emu.diff.images import EXACT, Allowance
+from dp2emu.diff.judging import References
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.escaping import plain
+from dp2emu.explain.events import Event, EventKind, Origin, written_surfaces
+from dp2emu.explain.play import Observer, Playback, Stage
+from dp2emu.explain.report.differences import KeepingJudge
+from dp2emu.explain.report.queries import QueryRows
+from dp2emu.explain.report.shaders import ShaderTexts, assemblies_of
+from dp2emu.explain.report.states import Changes, StateSteps
+from dp2emu.explain.report.targets import TargetPictures
+from dp2emu.explain.report.textures import TextureContents
+from dp2emu.gpu.command.packets import Packet
+from dp2emu.gpu.command.queries import COUNTER_NAMES
+from dp2emu.gpu.device.timing import Timing
+from dp2emu.gpu.resource.heap import Surface
+from dp2emu.replay import Pictures, Recording, Tally, Watcher
+from dp2emu.replay.frames import EVERY, Frames
+
+SCHEMA = 1
+"""Version of the model; within a version keys may be added, never removed."""
+EVENTS = 20_000
+"""Maximum number of events on a page."""
+FAULTS = 1_000
+"""Maximum number of faults on a page."""
+
+_counters = attrgetter(*COUNTER_NAMES)
+
+
+class _Issued(NamedTuple):
+    """What was so when the front end was behind a token or call."""
+
+    changes: Changes
+    assemblies: dict[str, str]
+
+
+class Collector(Observer):
+    """Collects what a page shows of the events of a playback.  Mutable: it grows.
+
+    ``wanted`` are the numbers of the events to show.
+    """
+
+    def __init__(self, wanted: Frames = EVERY) -> None:
+        self.last: int | None = None
+        self.left_out = 0
+        self.events: list[dict[str, Any]] = []
+        self.surfaces: dict[int, dict[str, Any]] = {}
+        self.faults: list[dict[str, Any]] = []
+        self.targets = TargetPictures()
+        self.states = StateSteps()
+        self.shaders = ShaderTexts()
+        self.textures = TextureContents()
+        self.queries = QueryRows()
+        self._wanted = wanted
+        self._issued: dict[Origin, _Issued] = {}
+        self._frame = 0
+        self._before: tuple[int, ...] = ()
+
+    def fault(self, error: Dp2Error) -> None:
+        """Note an error of the capture at the last event."""
+        if len(self.faults) < FAULTS:
+            self.faults.append({"event": self.last, "text": plain(str(error))})
+
+    def shows(self, event: Event) -> bool:
+        """Whether an event is on the page."""
+        return event.number in self._wanted and len(self.events) < EVENTS
+
+    def issued(self, origin: Origin, stage: Stage) -> None:
+        """Keep what changed in the state, and the bound shaders, until the events execute."""
+        facts = stage.facts(origin)
+        changes = self.states.changes(str(origin.device), facts) if facts else {}
+        self._issued[origin] = _Issued(changes, assemblies_of(facts))
+
+    def before(self, event: Event, packet: Packet | None, stage: Stage) -> None:
+        """Keep the contents that the event is about to change, and the counters."""
+        if not self.shows(event):
+            return
+        if event.frame != self._frame:
+            self._frame = event.frame
+            self.targets.frame_ends(event.number - 1)
+        for handle, surface in _surfaces(event, packet, stage):
+            self.surfaces.setdefault(handle, _described(handle, surface))
+            if event.kind is not EventKind.WRITE:
+                self.targets.watch(event.number, handle, surface)
+        self._before = _counters(stage.gpu.counters)
+
+    def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
+        """Add the event's row."""
+        shown = self.shows(event)
+        issued = self._issued.get(event.origin) or _Issued({}, {})
+        if event.item == 0:
+            context = str(event.origin.device)
+            self.states.add(event.number, context, issued.changes, wanted=shown)
+        if not shown:
+            self.left_out += 1
+            return
+        self.last = event.number
+        self.targets.changed(event.number, event.targets)
+        self.queries.add(event)
+        now = _counters(stage.gpu.counters)
+        moved = [after - before for after, before in zip(now, self._before, strict=True)]
+        self.events.append(
+            _row(event) | {
+                "shaders": self.shaders.numbers(packet, issued.assemblies),
+                "textures": self.textures.numbers(packet, stage.handle),
+                "mesh": None,
+                "counters": moved,
+            }
+        )  # fmt: skip
+
+
+def _surfaces(event: Event, packet: Packet | None, stage: Stage) -> Iterable[tuple[int, Surface]]:
+    """Pairs of handle and surface that an event writes or shows."""
+    if packet is not None:
+        return [(stage.handle(surface), surface) for surface in written_surfaces(packet)]
+    with suppress(UsageError):
+        return [(handle, stage.surface(handle)) for handle in event.targets]
+    return []
+
+
+def _described(handle: int, surface: Surface) -> dict[str, Any]:
+    return {
+        "label": f"surface {handle}",
+        "width": surface.width,
+        "height": surface.height,
+        "format": surface.format.sdk,
+        "samples": surface.samples,
+    }
+
+
+def _row(event: Event) -> dict[str, Any]:
+    return {
+        "number": event.number,
+        "frame": event.frame,
+        "kind": event.kind.value,
+        "name": plain(event.text or event.name),
+        "call": event.call,
+        "token": event.token,
+        "item": event.item,
+        "api_call": event.api_call,
+        "time": event.time,
+        "context": str(event.origin.device),
+        "markers": [plain(each) for each in event.markers],
+        "primitives": event.primitives,
+        "topology": event.topology,
+        "targets": list(event.targets),
+        "pixels": event.pixels,
+    }
+
+
+@checked
+def report_model(
+    capture: Recording,
+    *,
+    file: str = "FILE",
+    wanted: Frames = EVERY,
+    options: Options | None = None,
+    timing: Timing | None = None,
+    against: References | None = None,
+    allowance: Allowance = EXACT,
+) -> dict[str, Any]:
+    """Play a capture and return the model of its page, as a JSON object.
+
+    ``file`` is the capture's name in commands on the page, ``wanted`` the numbers of the events to
+    show.  The pictures that the replay takes are compared with those of ``against``.  Raises
+    UsageError for an invalid annotated timing or a range without an event, and for references
+    that are no pictures.
+    """
+    collector = Collector(wanted)
+    watcher = Watcher(fault=collector.fault)
+    playback = Playback(capture, [collector], options=options, timing=timing, watcher=watcher)
+    judge = None
+    if against is not None:
+        judge = KeepingJudge(against, allowance, lambda: collector.last)
+        playback.stage.player.photograph(Pictures(judge=judge))
+    while playback.step():
+        pass
+    if not collector.events and wanted != EVERY:
+        raise UsageError(f"no event from E{wanted.first} on: {_there(collector)}")
+    if collector.last is not None:
+        collector.targets.frame_ends(collector.last)
+    rows = [] if judge is None else judge.sorted_rows()
+    return _model(collector, playback.tally, plain(capture.name), plain(file), rows)
+
+
+def _there(collector: Collector) -> str:
+    last = collector.left_out - 1
+    return "there is none" if last < 0 else f"there are E0 to E{last}"
+
+
+def _model(
+    found: Collector, tally: Tally, title: str, file: str, differences: list[dict[str, Any]]
+) -> dict[str, Any]:
+    series = found.targets.rows()
+    return {
+        "schema": SCHEMA,
+        "title": title,
+        "file": file,
+        "events": _without_still_counters(found.events),
+        "frames": _frames(found.events),
+        "surfaces": found.surfaces,
+        "series": series,
+        "state": found.states.row(),
+        "shaders": found.shaders.rows,
+        "textures": found.textures.rows,
+        "meshes": [],
+        "queries": found.queries.rows,
+        "counters": {"names": _counter_names(found.events)},
+        "statistics": _statistics(found, tally),
+        "faults": found.faults,
+        "differences": [_placed(row, series) for row in differences],
+        "histories": {},
+        "accesses": None,
+        "notes": list(_notes(found)),
+    }
+
+
+def _frames(events: list[dict[str, Any]]) -> list[dict[str, int]]:
+    frames: dict[int, dict[str, int]] = {}
+    for event in events:
+        number = event["frame"]
+        start = {"number": number, "first": event["number"]}
+        frames.setdefault(number, start)["last"] = event["number"]
+    return list(frames.values())
+
+
+def _moving(events: list[dict[str, Any]]) -> list[int]:
+    """The indices of the counters that any event moved."""
+    every = range(len(COUNTER_NAMES))
+    return [at for at in every if any(event["counters"][at] for event in events)]
+
+
+def _counter_names(events: list[dict[str, Any]]) -> list[str]:
+    return [COUNTER_NAMES[at].replace("_", " ") for at in _moving(events)]
+
+
+def _without_still_counters(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    moving = _moving(events)
+    return [event | {"counters": [event["counters"][at] for at in moving]} for event in events]
+
+
+def _statistics(found: Collector, tally: Tally) -> list[tuple[str, int]]:
+    draws = [event for event in found.events if event["kind"] == EventKind.DRAW]
+    return [
+        ("Events", len(found.events)),
+        ("Draws", len(draws)),
+        ("Frames", len(_frames(found.events))),
+        ("Queries", len(found.queries.rows)),
+        ("Faults", len(found.faults)),
+        ("Primitives", sum(event["primitives"] for event in draws)),
+        ("Samples passed", sum(event["pixels"] for event in draws)),
+        ("Shaders", len(found.shaders.rows)),
+        ("Textures", len(found.textures.rows)),
+        ("Calls", tally.calls + tally.entries),
+        ("Ticks", tally.time),
+    ]
+
+
+def _placed(row: dict[str, Any], series: list[dict[str, Any]]) -> dict[str, Any]:
+    """A row of a comparison with the series of pictures of the same surface, if there is one."""
+    _, _, tail = row["name"].rpartition("surface")
+    handle, _, shows = tail.removesuffix(".png").partition("_")
+    key = f"{handle}/{shows or 'color'}"
+    known = any(f"{each['surface']}/{each['shows']}" == key for each in series)
+    return row | {"series": key if known else None}
+
+
+def _notes(found: Collector) -> Iterable[str]:
+    if found.left_out:
+        yield f"{found.left_out} events are not on this page; --events A-B selects others."
+    if found.targets.complete is not None:
+        yield (
+            f"After E{found.targets.complete} the page has pictures at the end of frames only, "
+            "so that it stays small; --events A-B shows others."
+        )
+    if found.targets.dropped:
+        yield f"{found.targets.dropped} more surfaces that events wrote have no picture here."
+    if found.textures.without:
+        yield f"{found.textures.without} textures have no picture here."
