@@ -19,7 +19,7 @@ from dp2emu.explain.report.differences import KeepingJudge
 from dp2emu.explain.report.queries import QueryRows
 from dp2emu.explain.report.shaders import ShaderTexts, assemblies_of
 from dp2emu.explain.report.states import Changes, StateSteps
-from dp2emu.explain.report.targets import TargetPictures
+from dp2emu.explain.report.targets import TargetPictures, format_name
 from dp2emu.explain.report.textures import TextureContents
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.gpu.command.queries import COUNTER_NAMES
@@ -134,7 +134,7 @@ def _described(handle: int, surface: Surface) -> dict[str, Any]:
         "label": f"surface {handle}",
         "width": surface.width,
         "height": surface.height,
-        "format": surface.format.sdk,
+        "format": format_name(surface),
         "samples": surface.samples,
     }
 

@@ -83,7 +83,7 @@ const colours = series.filter((each) => each.shows === "color");
 function principal(part) {
   let best = null;
   for (const each of colours) {
-    const from = each.at(part.first - 1) + 1, to = each.at(part.last) + 1;
+    const from = Math.max(1, each.at(part.first - 1) + 1), to = each.at(part.last) + 1;
     if (to > from && (!best || to - from > best.to - best.from)) best = { chosen: each, from, to };
   }
   return best;

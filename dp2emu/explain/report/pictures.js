@@ -39,9 +39,10 @@ class Series {
     return low - 1;
   }
 
+  // Number of the picture that an event made, -1 for none; the first picture was there before.
   changedBy(event) {
     const at = this.at(event);
-    return at >= 0 && this.pictures[at].event === event ? at : -1;
+    return at > 0 && this.pictures[at].event === event ? at : -1;
   }
 
   // Bytes of picture number `at`, from the nearest picture that is known or whole.

@@ -103,6 +103,11 @@ class TargetPictures:
             each.add(event, part, box)
 
 
+def format_name(surface: Surface) -> str:
+    """The name of a surface's format without the prefix of its enumeration."""
+    return surface.format.sdk.removeprefix("D3DFMT_").removeprefix("DXGI_FORMAT_")
+
+
 def shows_of(surface: Surface) -> tuple[Shows, ...]:
     """What pictures of a surface show; () for a surface without pictures."""
     row = ROWS.get(surface.format)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.errors import Unsupported
 from dp2emu.explain.report.pictures import picture_row
-from dp2emu.explain.report.targets import shows_of
+from dp2emu.explain.report.targets import format_name, shows_of
 from dp2emu.gpu.command.bindings import TextureBinding
 from dp2emu.gpu.command.packets import Dispatch, Draw, Packet
 from dp2emu.gpu.resource.heap import BUFFERS, Surface
@@ -65,7 +65,7 @@ class TextureContents:
             "surface": handle,
             "width": surface.width,
             "height": surface.height,
-            "format": surface.format.sdk,
+            "format": format_name(surface),
             "levels": surface.desc.levels,
             "picture": picture,
         }

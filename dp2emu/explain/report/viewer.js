@@ -244,7 +244,8 @@ async function changes(chosen, x, y, wanted) {
     patch(image, chosen.width, chosen.channels, each.box, await inflated(each.data));
     const after = sample(image, chosen.width, chosen.channels, x, y);
     if (before === null || after.some((value, at) => value !== before[at])) {
-      if (before !== null || each.event >= first) rows.push({ event: each.event, before, after });
+      // The first picture is the content before any event.
+      if (before !== null) rows.push({ event: each.event, before, after });
       before = after;
     }
   }
