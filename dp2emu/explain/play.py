@@ -19,6 +19,7 @@ from dp2emu.argument_check import checked
 from dp2emu.capture import entry_values as entries
 from dp2emu.capture import records
 from dp2emu.capture.records import Record
+from dp2emu.capture.values import Memory, Value
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
@@ -58,6 +59,9 @@ class Observer:
     predicate; None for an event of the host, such as a present, a marker or a write of a record.
     Memory that an observer changes has to be as before when it returns.
     """
+
+    def performing(self, record: Record, stage: Stage) -> None:
+        """A record is performed next."""
 
     def issued(self, origin: Origin, stage: Stage) -> None:
         """The front end is behind a token or call that has events, of which none is executed."""
@@ -117,8 +121,17 @@ class Stage:
         """The handle of the surface that a program showed or read, 0 if it does not exist."""
         if record.how not in records.OF_RESOURCES:
             return record.handle
+        return self._resource_handle(record.handle)
+
+    def resource_handle(self, argument: Value) -> int:
+        """The handle of the surface of the resource in an argument of a call of the DDI, 0 for
+        another argument.
+        """
+        return self._resource_handle(argument.number) if isinstance(argument, Memory) else 0
+
+    def _resource_handle(self, number: int) -> int:
         facade = self.player.facade
-        found = None if facade is None else facade.resources().get(record.handle)
+        found = None if facade is None else facade.resource(number)
         return 0 if found is None else self.handle(found.surface)
 
     def facts(self, origin: Origin) -> Facts:
@@ -322,7 +335,7 @@ class Recorder:
         self._enter(record)
         kind, text = _host_event(record, imported=self._imported)
         # The driver presents after the commands that it flushes for that.
-        late = isinstance(record, records.EntryCalled)
+        late = kind is EventKind.PRESENT and isinstance(record, records.EntryCalled)
         event = None if kind is None or late else self._begin_host(kind, text, record)
         perform(record)
         if isinstance(record, records.EntryCalled):
@@ -357,7 +370,7 @@ class Recorder:
                 self._markers = self._markers[:-1]
 
     def _begin_host(self, kind: EventKind, text: str, record: Record) -> Event:
-        handle = getattr(record, "surface", 0) or getattr(record, "handle", 0)
+        handle = self._written(record)
         if isinstance(record, records.FrameMarker) and self._shown is not None:
             # An import has the number of the API call and the surface in the picture before.
             handle = handle or self._stage.shown(self._shown)
@@ -365,14 +378,27 @@ class Recorder:
         made = self._event(kind, self.place, None, self._stage.gpu.now)
         event = replace(
             made, text=text, targets=(handle,) if handle else (),
-            pixels=len(getattr(record, "data", b"")),
+            pixels=_bytes_written(record),
         )  # fmt: skip
         self._before(event, None)
         return event
 
+    def _written(self, record: Record) -> int:
+        """The handle of the surface that a record shows or writes, 0 for none."""
+        if isinstance(record, records.EntryCalled):
+            return self._stage.resource_handle(record.arguments[0] if record.arguments else None)
+        return getattr(record, "surface", 0) or getattr(record, "handle", 0)
+
     def finish(self) -> None:
         """End the last event."""
         self._end_packet()
+
+
+def _bytes_written(record: Record) -> int:
+    """The number of bytes that a write of the host has."""
+    if isinstance(record, records.EntryCalled):
+        return sum(len(each) for each in record.arguments if isinstance(each, bytes))
+    return len(record.data) if isinstance(record, records.MemoryWritten) else 0
 
 
 MARKERS = 64
@@ -446,6 +472,10 @@ class Playback:
         """Whether the whole capture was played."""
         return self._ended
 
+    def close(self) -> None:
+        """Release the playback's temporary files."""
+        self._resources.close()
+
     def step(self) -> bool:
         """Perform the next record; returns False, after the last pictures and all GPU work, if
         there is none.
@@ -461,10 +491,12 @@ class Playback:
                 self._ended = True
                 player.close(self._capture.damage)
                 self._recorder.finish()
-                self._resources.close()
+                self.close()
                 return False
             if self._timing is None and player.tally.calls == 0:
                 gpu.timing = annotated_timing(record, self._capture.name) or gpu.timing
+            for observer in self._observers:
+                observer.performing(record, self.stage)
             self._recorder.perform(record, player.perform)
         self.stage.records += 1
         for observer in self._observers:

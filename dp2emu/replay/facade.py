@@ -136,6 +136,12 @@ class Facade:
         found = self._devices.get(number)
         return None if found is None else found.device
 
+    def resource(self, number: int) -> Resource | None:
+        """The live resource in memory ``number`` of the capture, None if there is none."""
+        memory = self._memory.get(number, bytearray())
+        found = (at.device.resource(memory) for at in self._live())
+        return next((each for each in found if each is not None), None)
+
     def resources(self) -> dict[int, Resource]:
         """The live resources of all devices by the number of their memory in the capture."""
         numbers = {id(memory): number for number, memory in self._memory.items()}

@@ -1,0 +1,122 @@
+"""The state after any event is the state of a straight run after that event."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from dp2emu.errors import UsageError
+from dp2emu.explain.events import Event, EventKind, Origin
+from dp2emu.explain.inspector import START, Inspector, state_hash
+from dp2emu.explain.memory_log import arrays_of
+from dp2emu.explain.play import Observer, Stage, play
+from dp2emu.gpu.command.packets import Packet
+from dp2emu.gpu.command.queries import COUNTER_NAMES
+from tests.explain.opening import FIRST_LIGHT, FOLDER, REAL, STREAMS, opened
+
+
+class Hashes(Observer):
+    """The hash of the machine's state after each event of a straight run."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self._facts: dict[str, object] = {}
+
+    def issued(self, origin: Origin, stage: Stage) -> None:
+        self._facts = stage.facts(origin)
+
+    def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
+        memory = ((handle, arrays_of(each)) for handle, each in sorted(stage.surfaces().items()))
+        counters = [getattr(stage.gpu.counters, name) for name in COUNTER_NAMES]
+        self.found.append(state_hash(memory, stage.gpu.now, counters, self._facts))
+
+
+def hashes_of(path: Path) -> list[str]:
+    """The hash after each event of the capture in a file."""
+    hashes = Hashes()
+    with opened(path) as capture:
+        play(capture, [hashes])
+    return hashes.found
+
+
+def check_sequences(path: Path, memory: int, sequences: int) -> None:
+    """Move an inspector at random, and compare its state after each sequence of moves."""
+    wanted, random = hashes_of(path), Random(path.stem)
+    with opened(path) as capture, Inspector(capture, memory=memory) as inspector:
+        if not wanted:
+            assert inspector.step() is None
+            return
+        for _ in range(sequences):
+            inspector.seek(random.randrange(len(wanted)))
+            for _ in range(random.randrange(4)):
+                inspector.step() if random.random() < 0.5 else inspector.back()
+            if inspector.position != START:
+                assert inspector.hash() == wanted[inspector.position]
+
+
+ALL = [*STREAMS, *REAL[:-1]]
+KEPT, FORGOTTEN = 1 << 28, 1 << 12
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
+@pytest.mark.parametrize("memory", [KEPT, FORGOTTEN], ids=["kept", "forgotten"])
+def test_any_way_to_an_event_ends_in_the_same_state(path: Path, memory: int) -> None:
+    check_sequences(path, memory, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
+def test_ten_thousand_ways_to_an_event_end_in_the_same_state(path: Path) -> None:
+    check_sequences(path, KEPT, 9_500 // len(ALL))
+    check_sequences(path, FORGOTTEN, 500 // len(ALL) + 1)
+
+
+def test_memory_that_was_read_again_is_the_picture_of_the_event() -> None:
+    with opened(FIRST_LIGHT) as capture, Inspector(capture) as inspector:
+        clear = inspector.seek("1:4")
+        before = inspector.read(2)
+        draw = inspector.step()
+        assert clear is not None and draw is not None
+        assert (clear.kind, draw.kind) == (EventKind.CLEAR, EventKind.DRAW)
+        assert inspector.read(2) != before
+        assert inspector.back() == clear
+        assert inspector.read(2) == before
+        assert inspector.surface(2).pixels().shape == (240, 320)
+
+
+def test_a_run_ends_at_the_first_event_that_meets_a_condition() -> None:
+    with opened(FIRST_LIGHT) as capture, Inspector(capture) as inspector:
+        found = inspector.run_to(lambda event: event.kind == EventKind.QUERY_BEGIN)
+        assert found is not None and found.query == 1
+        assert inspector.run_to(lambda event: event.kind == EventKind.DISPATCH) is None
+        assert inspector.event == found
+
+
+def test_state_is_of_the_event() -> None:
+    with opened(FOLDER / "state_blocks.dp2") as capture, Inspector(capture) as inspector:
+        seen = []
+        while inspector.step() is not None:
+            seen.append(inspector.facts())
+        inspector.seek(0)
+        assert [inspector.facts()] + [
+            inspector.facts() for _ in iter(inspector.step, None)
+        ] == seen  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ["E99", "9:9", "@1", "frame 7", 99, -2, "nowhere"])
+def test_a_place_that_does_not_exist_is_a_usage_error(place: int | str) -> None:
+    with opened(FIRST_LIGHT) as capture, Inspector(capture) as inspector:
+        with pytest.raises(UsageError):
+            inspector.seek(place)
+        assert inspector.position == START
+
+
+def test_a_surface_out_of_its_time_is_a_usage_error() -> None:
+    with opened(FIRST_LIGHT) as capture, Inspector(capture) as inspector:
+        with pytest.raises(UsageError, match="no surface 2 at the start"):
+            inspector.read(2)
+        inspector.seek(1)
+        with pytest.raises(UsageError, match="bytes"):
+            inspector.read(2, 0, 1 << 30)
