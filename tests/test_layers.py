@@ -49,6 +49,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "replay",
         "retrace",
         "info",
+        "junit",
         "scenario",
         "scene",
         "snapshot",

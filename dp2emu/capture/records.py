@@ -195,6 +195,12 @@ TIMING = "timing"
 """Key of the annotation whose text is the timing model of a capture."""
 WAIT = "wait"
 """Key of an annotation: the host waited here until the GPU was idle and had answered all."""
+API_CALL = "api_call"
+"""Key of an annotation whose text is the number of the recorded program's API call that led to the
+records from here on, as far as they have no number of their own (``capture.api_calls``)."""
+API_CALLS = "api_calls"
+"""Key of an annotation before a ``Called``: from which byte offsets in its commands on they were
+written by which API calls (``capture.api_calls``)."""
 
 
 class Annotation(msgspec.Struct, frozen=True):

@@ -13,12 +13,14 @@ import click
 
 from dp2emu.batch import Limits, Results, batch, batch_on, parse_shard, shard_of
 from dp2emu.cli.captures import with_limits
+from dp2emu.cli.junit import with_junit, write_junit
 from dp2emu.cli.number_range import FloatRange
 from dp2emu.cli.options import TIMING, with_driver_options
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, progress_over, say, worst
 from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.junit import CaseResult, Result
 from dp2emu.places import working_at
 
 CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
@@ -43,6 +45,7 @@ CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
     "--memory", metavar="MIB", type=click.IntRange(0), default=0,
     help="Memory a file may take; 0, the default: any.",
 )  # fmt: skip
+@with_junit
 @with_limits
 @with_driver_options
 def command(
@@ -55,6 +58,7 @@ def command(
     timing: str | None,
     seconds: float,
     memory: int,
+    junit_path: str | None,
     options: Options,
 ) -> int:
     """Replay many captures in supervised processes.
@@ -63,6 +67,8 @@ def command(
     """
     if resume and out == "-":
         raise click.UsageError("--resume needs --out")
+    if out == junit_path == "-":
+        raise click.UsageError("--out and --junit cannot both go to standard output")
     if dask and jobs:
         raise click.UsageError("--jobs are for this machine, --dask for another")
     if timing:
@@ -70,6 +76,7 @@ def command(
     limits = Limits(seconds, memory << 20, timing, options)
     chosen = shard_of(list(dict.fromkeys(files)), *parse_shard(shard))
     counts: Counter[str] = Counter()
+    cases: list[CaseResult] = []
     with ExitStack() as stack:
         write, done = _sink(out, resume, stack)
         left = [path for path in chosen if path not in done]
@@ -83,10 +90,25 @@ def command(
             waiting.popleft()
             advance()
             counts[row["outcome"]] += 1
+            cases.append(_case(row))
             if row["error"]:
                 complain(f"{row['file']}: {row['error']}")
+    write_junit(junit_path, "dp2emu batch", cases)
     say(_summary(counts, len(chosen) - len(left)))
     return worst(*(CODES.get(outcome, UNUSABLE) for outcome in counts))
+
+
+_RESULTS = {"fine": Result.PASSED, "differs": Result.FAILURE}
+"""Result of a test case by the ``outcome`` of a file; others are errors."""
+
+
+def _case(row: dict[str, Any]) -> CaseResult:
+    """The row of a file as a test case."""
+    result = _RESULTS.get(row["outcome"], Result.ERROR)
+    why = row["error"] or (f"{row['faults']} faults" if row.get("faults") else row["outcome"])
+    if result is Result.FAILURE:
+        why = f"{row['different'] + row['observed_different']} answers are not as recorded"
+    return CaseResult(row["file"], "replay", result, why, json.dumps(row))
 
 
 def _sink(

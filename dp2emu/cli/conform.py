@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
+from dp2emu.cli.junit import with_junit, write_junit
 from dp2emu.cli.options import with_rig
 from dp2emu.cli.outcome import DIFFERS, FINE, say
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.conform import Outcome, Verdict, kit, run_kit
-from dp2emu.conform.report import counts, document, export, junit, table
+from dp2emu.conform.report import case_results, counts, document, export, table
 from dp2emu.escaping import plain
-from dp2emu.outputs import write_file
 from dp2emu.rig.spec import using_rig
 
 
@@ -28,9 +28,7 @@ from dp2emu.rig.spec import using_rig
     type=OUTPUT,
     help='Write outcomes as JSON; "-" is stdout.',
 )
-@click.option(
-    "--junit", "junit_path", metavar="PATH", type=OUTPUT, help="Write outcomes as JUnit XML."
-)
+@with_junit
 @click.option(
     "--export", "folder", metavar="DIR", type=OUTPUT, help="Only write the cases as files."
 )
@@ -72,5 +70,4 @@ def _write(
         with text_output(json_path) as page:
             json.dump(document(rig, outcomes), page, indent=1)
             page.write("\n")
-    if junit_path is not None:
-        write_file(junit_path, junit(rig, outcomes))
+    write_junit(junit_path, f"dp2emu conform {rig}", case_results(outcomes))

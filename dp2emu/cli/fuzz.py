@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from dp2emu.cli.junit import with_junit, write_junit
 from dp2emu.cli.number_range import FloatRange
 from dp2emu.cli.outcome import DIFFERS, FINE, say
 from dp2emu.cli.paths import verb_command
@@ -19,6 +20,8 @@ from dp2emu.fuzz import targets
 from dp2emu.fuzz.afl import export as write_corpus
 from dp2emu.fuzz.campaign import Plan, Progress, campaign, summary
 from dp2emu.fuzz.worker import available
+from dp2emu.inputs import read_file
+from dp2emu.junit import CaseResult, Result
 
 
 @verb_command("fuzz")
@@ -51,10 +54,11 @@ from dp2emu.fuzz.worker import available
     help="Only write a corpus and a dictionary for fuzzers of other drivers.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@with_junit
 def command(
     target: str, listed: bool, seconds: float | None, execs: int | None, corpus: str, jobs: int,
     seed: int, timeout: float, cost: float | None, memory: float | None, resume: bool, plain: bool,
-    guard: bool, export: str | None, as_json: bool,
+    guard: bool, export: str | None, as_json: bool, junit_path: str | None,
 ) -> int:  # fmt: skip
     """Search for inputs that break an invariant.
 
@@ -74,10 +78,12 @@ def command(
     plan = Plan(
         Path(corpus), execs, seconds, jobs, seed, timeout, guided, resume, cost, memory, guard
     )
-    return _fuzzed(target, plan, as_json)
+    if as_json and junit_path == "-":
+        raise click.UsageError("--json and --junit cannot both go to standard output")
+    return _fuzzed(target, plan, as_json, junit_path)
 
 
-def _fuzzed(target: str, plan: Plan, as_json: bool) -> int:
+def _fuzzed(target: str, plan: Plan, as_json: bool, junit_path: str | None) -> int:
     """Run a campaign and return the exit code; findings count even if Ctrl-C ends it."""
     last: deque[Progress] = deque(maxlen=1)
     try:
@@ -89,6 +95,7 @@ def _fuzzed(target: str, plan: Plan, as_json: bool) -> int:
     finally:
         for ended in last:
             _report(ended, plan, as_json)
+            _write_results(ended, plan, junit_path)
     return DIFFERS if last[0].findings else FINE
 
 
@@ -98,6 +105,17 @@ def _report(ended: Progress, plan: Plan, as_json: bool) -> None:
     say(_line(ended))
     for name in ended.findings:
         say(f"  {plan.folder / 'findings' / name}")
+
+
+def _write_results(ended: Progress, plan: Plan, junit_path: str | None) -> None:
+    """Write the campaign as a test case, and one for each input that broke an invariant."""
+    cases = [CaseResult(ended.target, "campaign")]
+    for name in ended.findings:
+        report = read_file(plan.folder / "findings" / f"{name}.txt").decode("utf-8", "replace")
+        site = report.partition("\n")[0]
+        cases.append(CaseResult(ended.target, name, Result.FAILURE, site, report))
+    counts = {"execs": ended.execs, "seed": plan.seed, "corpus": ended.corpus}
+    write_junit(junit_path, f"dp2emu fuzz {ended.target}", cases, **counts)
 
 
 @contextmanager

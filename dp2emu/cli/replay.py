@@ -13,6 +13,7 @@ import click
 
 from dp2emu.cli.allowances import show_judgements, with_allowance
 from dp2emu.cli.captures import Opened, Verb, capture_verb, given_limits, with_options
+from dp2emu.cli.junit import with_junit, write_junit
 from dp2emu.cli.options import EMULATOR, TIMING, with_driver_options, with_rig, with_scenario
 from dp2emu.cli.outcome import (
     DIFFERS,
@@ -26,9 +27,11 @@ from dp2emu.cli.outcome import (
     worst,
 )
 from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
+from dp2emu.cli.replay_cases import ReplayCases
 from dp2emu.cli.streams import byte_output, text_output
 from dp2emu.diff import Allowance, Judge, Judgement, References
 from dp2emu.dp2.options import Options
+from dp2emu.errors import Dp2Error
 from dp2emu.gpu.device.timing import Timing, parse_timing
 from dp2emu.replay import Pictures, RawFrames, Recording, Tally, Watcher, parse_frames, replay
 from dp2emu.rig.interface import Rig
@@ -139,6 +142,7 @@ def _with_pictures(verb: Verb) -> Verb:
 @with_rig
 @with_scenario
 @click.option("--verify", is_flag=True, help="Exit with 1 if an answer is not as recorded.")
+@with_junit
 @with_allowance(tolerance=4, share=99.5, across=16)
 @with_driver_options
 def command(
@@ -148,6 +152,7 @@ def command(
     rig: str,
     scenario: str | None,
     verify: bool,
+    junit_path: str | None,
     wanted: PictureOptions,
     options: Options,
     allowance: Allowance,
@@ -156,12 +161,20 @@ def command(
 
     Answers are compared with the recorded ones; a fault that matches its recorded answer is fine.
     """
-    if json_path == wanted.raw == "-":
-        raise click.UsageError("--json and --raw cannot both go to standard output")
+    if [json_path, wanted.raw, junit_path].count("-") > 1:
+        raise click.UsageError("only one of --json, --raw and --junit can go to standard output")
+    if junit_path and not (verify or wanted.against):
+        raise click.UsageError("--junit needs --verify or --against")
     model = parse_timing(timing) if timing else None
     capture = opened.capture
     faults, differences = _Lines("fault"), _Lines("difference")
     judged: list[Judgement] = []
+    cases = ReplayCases(capture.name, answers=verify)
+
+    def told(error: Dp2Error) -> None:
+        faults.show(str(error))
+        cases.fault(error)
+
     with ExitStack() as stack:
         document = stack.enter_context(text_output(json_path)) if json_path else None
         pictures = stack.enter_context(wanted.opened(allowance))
@@ -174,10 +187,11 @@ def command(
             document=document,
             pictures=pictures,
             watcher=Watcher(
-                fault=lambda error: faults.show(str(error)),
+                fault=told,
                 difference=lambda found: differences.show(f"{capture.name}: {found}"),
                 record=advance,
                 judgement=lambda found: judged.append(found.judgement),
+                compared=cases.compared if junit_path else lambda found: None,
             ),
         )
     for lines in (faults, differences):
@@ -185,6 +199,11 @@ def command(
     if pictures is not None and pictures.raw is not None:
         say(_raw_summary(pictures.raw))
     say(_summary(capture.name, tally))
+    if junit_path:
+        for judgement in judged:
+            cases.judged(judgement)
+        cases.close(tally, pictures.judge if pictures else None, whole=not wanted.frames)
+        write_junit(junit_path, f"dp2emu replay {capture.name}", cases.rows)
     # Messages come in this order: damage of the file, losses, comparison of pictures.
     return worst(
         _code(capture.name, tally, verify=verify),

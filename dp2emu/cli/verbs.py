@@ -29,6 +29,7 @@ VERBS = {
     "info": VerbRow("Summarize the content of a capture.", (CAPTURE, TRACE)),
     "events": VerbRow("List the draws, clears, copies, queries and frames of a capture.", _PLAYED),
     "state": VerbRow("Show all device state at a point of a capture.", _PLAYED),
+    "why": VerbRow("Explain the answers of a query.", _PLAYED),
     "pixel": VerbRow("List the draws that wrote a pixel.", _PLAYED),
     "report": VerbRow("Explain a capture on one HTML page.", _PLAYED),
     "dump": VerbRow("Show a capture as text, or its tokens as JSON lines.", _PLAYED),

@@ -1,4 +1,4 @@
-"""Outcomes as a table, JSON and JUnit XML; the kit as raw driver logs with an index."""
+"""Outcomes as a table, JSON and test cases; the kit as raw driver logs with an index."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from msgspec.structs import asdict
 
@@ -18,7 +17,7 @@ from dp2emu.conform.running import Outcome, Verdict, run_case
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import Dp2Error
-from dp2emu.escaping import plain
+from dp2emu.junit import CaseResult, Result
 from dp2emu.outputs import whole_output, write_file
 
 INDEX = "cases.json"
@@ -62,30 +61,22 @@ def document(rig: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return {"rig": rig, **counts(outcomes), "cases": rows}
 
 
-_TAGS = {Verdict.FAILED: "failure", Verdict.SKIPPED: "skipped"}
+_RESULTS = {
+    Verdict.PASSED: Result.PASSED,
+    Verdict.FAILED: Result.FAILURE,
+    Verdict.SKIPPED: Result.SKIPPED,
+}
 
 
-def junit(rig: str, outcomes: Sequence[Outcome]) -> bytes:
-    """The outcomes as JUnit XML, which tools that collect test results read."""
-    found = counts(outcomes)
-    suite = ElementTree.Element(
-        "testsuite",
-        name=plain(f"dp2emu conform {rig}"),
-        tests=str(len(outcomes)),
-        failures=str(found[Verdict.FAILED.value]),
-        skipped=str(found[Verdict.SKIPPED.value]),
-        errors="0",
-    )
-    for outcome in outcomes:
-        family, _, name = outcome.case.name.partition(".")
-        row = ElementTree.SubElement(suite, "testcase", classname=family, name=name)
-        if outcome.verdict in _TAGS:
-            message = plain(outcome.why)
-            what = ElementTree.SubElement(row, _TAGS[outcome.verdict], message=message)
-            what.text = f"{outcome.case.rule} ({outcome.case.source})"
-    ElementTree.indent(suite)
-    written: bytes = ElementTree.tostring(suite, "utf-8", xml_declaration=True)
-    return written + b"\n"
+def case_results(outcomes: Iterable[Outcome]) -> list[CaseResult]:
+    """The outcomes as test cases for JUnit XML."""
+    return list(map(_case_result, outcomes))
+
+
+def _case_result(outcome: Outcome) -> CaseResult:
+    family, _, name = outcome.case.name.partition(".")
+    source = f"{outcome.case.rule} ({outcome.case.source})"
+    return CaseResult(family, name, _RESULTS[outcome.verdict], outcome.why, source)
 
 
 def export(cases: Iterable[Case], folder: Path) -> int:

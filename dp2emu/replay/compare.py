@@ -44,6 +44,22 @@ class Difference(NamedTuple):
         return f"{where}: recorded {self.recorded}, replayed {self.replayed}"
 
 
+class Compared(NamedTuple):
+    """An answer, result or observation that was compared with the recording: its name, unique in a
+    replay, and its differences.
+    """
+
+    name: str
+    differences: tuple[Difference, ...]
+
+
+def observation_name(record: Pictured | Observed, frame: int) -> str:
+    """The name of an observation of the recorded program, for a list of those compared."""
+    if isinstance(record, Observed):
+        return f"frame {frame}, call {record.call}: GetData of query {record.query}"
+    return f"frame {frame}, call {record.call}: pixels of {record.handle}:{record.index}"
+
+
 def differences(
     call: int, recorded: Answer, replayed: Answer, size_of: Callable[[int], int | None]
 ) -> Iterator[Difference]:

@@ -28,6 +28,7 @@ from dp2emu.ddi10.resources.maps import MappedSubresource
 from dp2emu.ddi10.resources.resource import Resource
 from dp2emu.errors import CaptureError, Dp2Error, Fault, UsageError
 from dp2emu.gpu.command.packets import Observe
+from dp2emu.gpu.command.queries import QuerySlot
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc
 from dp2emu.replay.compare import Difference
@@ -257,6 +258,15 @@ class Facade:
                 found = at.device.queries.result(self._memory[query]) or found
             return found
         raise CaptureError(f"GetData of the query in memory {query}, of which there is none")
+
+    def query_number(self, device: int, slot: QuerySlot) -> int:
+        """Number of the memory of a device's query in the capture, 0 for a query that was
+        destroyed.
+        """
+        at = self._devices.get(device)
+        memory = None if at is None else at.device.queries.handle(slot)
+        known = (number for number, each in self._memory.items() if each is memory)
+        return next(known, 0)
 
     def _resource(self, record: Pictured) -> tuple[_Device, Resource]:
         for at in self._live():

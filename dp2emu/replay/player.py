@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 
 from dp2emu.argument_check import checked
 from dp2emu.capture import records
+from dp2emu.capture.api_calls import ApiCalls
 from dp2emu.capture.records import Record
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
@@ -26,7 +27,7 @@ from dp2emu.places import Place, working_at
 from dp2emu.readback import check_readback
 from dp2emu.replay import compare
 from dp2emu.replay.calls import Performed, row_of, submit
-from dp2emu.replay.compare import Difference
+from dp2emu.replay.compare import Compared, Difference
 from dp2emu.replay.document import Document
 from dp2emu.replay.ledger import Outcome, QueryLedger
 from dp2emu.replay.locating import Journal, Restartable, locate
@@ -48,13 +49,17 @@ class Watcher(msgspec.Struct, frozen=True):
     """Callbacks of a replay; each does nothing by default.
 
     ``fault`` receives errors, ``difference`` differences from the recording, ``record`` each
-    record performed, ``judgement`` each picture that was compared with a reference.
+    record performed, ``judgement`` each picture that was compared with a reference, ``compared``
+    each answer, result or observation that was compared with the recording, ``answered`` each call
+    of D3dDrawPrimitives2 when it returns, also those that a replay adds to wait for answers.
     """
 
     fault: Callable[[Dp2Error], None] = _ignore
     difference: Callable[[Difference], None] = _ignore
     record: Callable[[Record], None] = _ignore
     judgement: Callable[[Judged], None] = _ignore
+    compared: Callable[[Compared], None] = _ignore
+    answered: Callable[[Performed], None] = _ignore
 
 
 class Recording(Protocol):
@@ -153,6 +158,7 @@ class Player:
         self._begun = False
         self._imported = False
         self._buffers: dict[int, int] = {}
+        self.api_calls = ApiCalls()
         self.failure: RigFailure | None = None
 
     def photograph(self, wanted: Pictures) -> None:
@@ -287,10 +293,12 @@ class Player:
 
     def _call(self, record: records.Called) -> None:
         self._settle(None)
+        self.api_calls.see(record)
         call = record.call
         ledger = self._ledgers.get(call.dwhContext)
         self._buffers[call.dwhContext] = call.lpDDCommands
         self._pending = submit(self._rig, self.tally.calls, call, ledger, self._parser)
+        self._watcher.answered(self._pending)
         if isinstance(self._pending.error, RigFailure):
             self.failure = self._pending.error
         self.tally.calls += 1
@@ -308,6 +316,7 @@ class Player:
 
     def _annotate(self, record: records.Annotation) -> None:
         """Perform an annotation: wait for the GPU or note an import; other keys do nothing."""
+        self.api_calls.see(record)
         if record.key == records.WAIT:
             self._rig.finish()
         elif record.key == records.IMPORTED:
@@ -324,7 +333,8 @@ class Player:
             frame, rig = self.tally.frames, cast(Observable, self._rig)
             check_readback(rig.surface(record.handle), record.index)
             rig.observe(
-                record.handle, lambda seen: self._note(compare.pixels_differ(record, seen, frame))
+                record.handle,
+                lambda seen: self._note(record, frame, compare.pixels_differ(record, seen, frame)),
             )
 
     def _show_resource(self, record: records.Pictured) -> None:
@@ -335,7 +345,8 @@ class Player:
         self._photograph(partial(Photographer.recorded, source=facade), record)
         if record.data:
             facade.read(
-                record, lambda seen: self._note(compare.pixels_differ(record, seen, frame))
+                record,
+                lambda seen: self._note(record, frame, compare.pixels_differ(record, seen, frame)),
             )
 
     def _observe(self, record: records.Observed) -> None:
@@ -352,7 +363,7 @@ class Player:
         result, difference = compare.get_data(record.query, ledger), None
         if kind is not None and compare.is_compared(record, ledger):
             difference = compare.observation_differs(record, result, kind, frame)
-            self._note(difference)
+            self._note(record, frame, difference)
         row = compare.observation_row(record, result, kind, frame, difference)
         self._document.add("queries", row)
         name, same = sdk_name(QueryType, kind or 0), difference is None
@@ -378,7 +389,7 @@ class Player:
             name, result = kind.query.name, compare10.answer(record, data)
             if compare10.is_compared(record, kind):
                 difference = compare10.observation_differs(record, result, kind, frame)
-                self._note(difference)
+                self._note(record, frame, difference)
         row = compare.answer_row(record, result, name, frame, difference is None)
         self._document.add("get_data", row)
 
@@ -396,6 +407,7 @@ class Player:
         while brought and ledger.is_due(record.query):
             number = max(self.tally.calls - 1, 0)
             performed = submit(self._rig, number, call, ledger, self._parser)
+            self._watcher.answered(performed)
             brought = performed.responses.more and bool(performed.responses.records)
 
     def _enter(self, record: records.EntryCalled) -> None:
@@ -445,12 +457,13 @@ class Player:
             self.tally.known_faults += 1
         elif replayed.error is not None:
             error = replayed.error
-            error.what += "" if record.call is None else f" (in API call {record.call})"
+            error.what += _in_api_call(record.call)
             self._report(error.at(call=number))
         if self._imported:
             check_codes(record, replayed)
         else:
-            self._count(entry_differences(number, record.entry, recorded, replayed))
+            found = entry_differences(number, record.entry, recorded, replayed)
+            self._count(f"call {number}: {record.entry}", found)
 
     # Results
 
@@ -463,28 +476,40 @@ class Player:
         if performed.failed_as(recorded):
             self.tally.known_faults += 1
         elif performed.error is not None:
-            self._report(performed.error.at(call=performed.number))
+            error = performed.error
+            if error.offset is not None:
+                start = performed.call.dwCommandOffset
+                error.what += _in_api_call(self.api_calls.at(error.offset - start))
+            self._report(error.at(call=performed.number))
         if recorded is not None:
             self._compare(performed, recorded)
 
     def _compare(self, performed: Performed, recorded: Answer) -> None:
         number, answer = performed.number, performed.answer
-        self._count(compare.differences(number, recorded, answer, performed.size_of))
+        found = compare.differences(number, recorded, answer, performed.size_of)
+        self._count(f"call {number}: answer", found)
 
-    def _count(self, differences: Iterator[Difference]) -> None:
-        found = False
-        for difference in differences:
+    def _count(self, name: str, differences: Iterator[Difference]) -> None:
+        """Count and report an answer or result, ``name``, that was compared."""
+        found = tuple(differences)
+        for difference in found:
             self._watcher.difference(difference)
-            found = True
         self.tally.compared += 1
-        self.tally.different += found
+        self.tally.different += bool(found)
+        self._watcher.compared(Compared(name, found))
 
-    def _note(self, difference: Difference | None) -> None:
-        """Count an observation that was compared; report ``difference`` unless it is None."""
+    def _note(
+        self, record: records.Pictured | records.Observed, frame: int, found: Difference | None
+    ) -> None:
+        """Count an observation that was compared; report the difference found unless it is
+        None.
+        """
         self.tally.observed += 1
-        if difference is not None:
+        if found is not None:
             self.tally.observed_different += 1
-            self._watcher.difference(difference)
+            self._watcher.difference(found)
+        differences = () if found is None else (found,)
+        self._watcher.compared(Compared(compare.observation_name(record, frame), differences))
 
     def _outcome(self, outcome: Outcome) -> None:
         """Count the outcome of a query END; add it to the document, except in an import."""
@@ -550,6 +575,11 @@ class Player:
             self.failure = error
             error.what += "; the replay ends here"
         self._watcher.fault(error.at(stream=self._stream))
+
+
+def _in_api_call(number: int | None) -> str:
+    """The API call that led to an error, as the end of its message; empty if unknown."""
+    return "" if number is None else f" (in API call {number})"
 
 
 _NEWEST = 9

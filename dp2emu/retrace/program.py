@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from dp2emu.capture.api_calls import HOST_EVENTS
 from dp2emu.capture.apitrace import TraceCall
 from dp2emu.capture.entry_values import RAISED
-from dp2emu.capture.records import EntryCalled, Record
+from dp2emu.capture.records import API_CALL, Annotation, EntryCalled, Record
 from dp2emu.capture.values import Structure
 from dp2emu.errors import Dp2Error
 from dp2emu.gpu.device.gpu import DRAWING, Gpu
@@ -203,11 +204,13 @@ class Program:
 
     def __init__(self, rig: Rig, record: Callable[[Record], None]) -> None:
         self.rig = rig
-        self.record = record
+        self._write = record
+        self._noted: int | None = None
         self.objects = Objects()
         self.locks = Locks()
         self.losses = Losses()
         self.numbers = Numbers()
+        self.numbers.api_call = 0
         self.endings: list[Callable[[], object]] = []
         self._last = 0
         self.handles: dict[tuple[str, int], object] = {}
@@ -237,6 +240,15 @@ class Program:
         raised = isinstance(record, EntryCalled) and _raised(record.result)
         if not raised:
             self.record(record)
+
+    def record(self, record: Record) -> None:
+        """Pass on a record, after an annotation with the number of the API call that led to it if
+        it has none of its own.
+        """
+        if isinstance(record, HOST_EVENTS) and self._noted != self._last:
+            self._noted = self._last
+            self._write(Annotation(API_CALL, str(self._last), record.time))
+        self._write(record)
 
     def next_frame(self) -> int:
         """The number of the frame that ends now, counted from 0."""
@@ -268,7 +280,7 @@ class Program:
                 rest.extendleft(reversed(self.waiter.take(call)))
 
     def _perform(self, call: TraceCall) -> None:
-        self._last = call.number
+        self._last = self.numbers.api_call = call.number
         row = row_of(call.function.name)
         if row is None:
             self.losses.add(call.number, call.name, "not a function that is known")

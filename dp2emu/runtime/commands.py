@@ -12,6 +12,7 @@ import numpy as np
 
 import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
 from dp2emu.argument_check import FOREIGN, check_contents, checked_on_failure, unchecked
+from dp2emu.capture.api_calls import Origin
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.errors import Dp2Error, UsageError
@@ -121,7 +122,9 @@ class CommandBuffer:
 
     If the next token does not fit, ``submit`` is called with the buffered tokens first; a token
     is never split between two calls.  ``version`` is the context's version of DirectX: tokens that
-    it does not have raise UsageError, unless they are in ``SENT_EARLY``.
+    it does not have raise UsageError, unless they are in ``SENT_EARLY``.  With ``api_call``, which
+    returns the number of the application's API call in progress, ``taken`` are the origins of the
+    bytes taken last.
     """
 
     def __init__(
@@ -132,6 +135,9 @@ class CommandBuffer:
         self._submit = submit
         self._bytes = bytearray()
         self._open: tuple[Op, int, int] | None = None
+        self.api_call: Callable[[], int | None] | None = None
+        self._origins: list[Origin] = []
+        self.taken: tuple[Origin, ...] = ()
 
     def __len__(self) -> int:
         return len(self._bytes)
@@ -146,6 +152,8 @@ class CommandBuffer:
         taken = bytes(self._bytes)
         self._bytes.clear()
         self._open = None
+        self.taken = tuple(self._origins)
+        self._origins.clear()
         return taken
 
     def flush(self) -> None:
@@ -235,8 +243,15 @@ class CommandBuffer:
         size = _HEADER.size + len(head) + len(data)
         if len(self._bytes) + size > self.capacity:
             self.reserve(size)
+        if self.api_call is not None:
+            self._note(self.api_call())
         self._open = (op, len(self._bytes), count) if op in _MERGED else None
         self._bytes += _HEADER.pack(op, 0, count) + head + data
+
+    def _note(self, number: int | None) -> None:
+        """Note the API call that writes the next bytes, unless it wrote those before them."""
+        if number is not None and (not self._origins or self._origins[-1][1] != number):
+            self._origins.append((len(self._bytes), number))
 
     def _join(self, token: tuple[Op, int, int], data: bytes, count: int) -> bool:
         """Append ``count`` items to the last token, ``token``, if they fit; returns whether they
@@ -246,6 +261,8 @@ class CommandBuffer:
         together = before + count
         if len(self._bytes) + len(data) > self.capacity or together > MAX_ITEMS:
             return False
+        if self.api_call is not None:
+            self._note(self.api_call())
         self._bytes += data
         _HEADER.pack_into(self._bytes, offset, op, 0, together)
         self._open = (op, offset, together)

@@ -6,7 +6,7 @@ This is "the runtime" of the driver documentation (wire format, "The call" and "
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from dp2emu.argument_check import checked_on_failure, unchecked
 from dp2emu.capture import records
+from dp2emu.capture.api_calls import Origin, origins_from, origins_text
 from dp2emu.capture.records import PictureKind, Record
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.flags import Dp2Flags
@@ -72,10 +73,14 @@ class CallVertices(msgspec.Struct, frozen=True):
 
 
 class Numbers:
-    """Counters of handles, contexts and frames of a rig, shared by its sessions.  Mutable."""
+    """Counters of handles, contexts and frames of a rig, shared by its sessions.  Mutable.
+
+    ``api_call`` is the number of the application's API call in progress, None without numbers.
+    """
 
     def __init__(self) -> None:
         self.handle = self.context = self.frame = 0
+        self.api_call: int | None = None
 
     def next_context(self) -> int:
         """A new context number."""
@@ -117,6 +122,8 @@ class Session:
         self._record = record
         self._time = 0
         self._numbers = numbers or Numbers()
+        if self._numbers.api_call is not None:
+            self.commands.api_call = lambda: self._numbers.api_call
         self._answers = answers
         self._query_ids = 0
         self._listeners: dict[int, Listener] = {}
@@ -268,7 +275,9 @@ class Session:
         """
         refused: list[Dp2Error] = []
         more = False
+        origins, size = self.commands.taken if commands else (), len(commands)
         while True:
+            self._log_origins(origins, size - len(commands))
             try:
                 more = self._call(commands, vertices)
                 break
@@ -282,6 +291,12 @@ class Session:
         if refused:
             raise refused[0]
         return more
+
+    def _log_origins(self, origins: Sequence[Origin], offset: int) -> None:
+        """Record by which API calls the commands from ``offset`` on were written, if known."""
+        if origins:
+            text = origins_text(origins_from(origins, offset))
+            self._log(records.Annotation(records.API_CALLS, text, self._now()))
 
     def _call(self, commands: bytes, vertices: UserMemory | CallVertices | None) -> bool:
         call = self._compose(commands, vertices)

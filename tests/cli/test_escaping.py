@@ -13,10 +13,11 @@ from dp2emu.capture.records import Annotation
 from dp2emu.cli import run
 from dp2emu.cli.allowances import show_judgements
 from dp2emu.conform import Outcome, Verdict, kit
-from dp2emu.conform.report import junit
+from dp2emu.conform.report import case_results
 from dp2emu.diff import Allowance, Judgement
 from dp2emu.errors import CaptureError, Dp2Error
 from dp2emu.escaping import plain
+from dp2emu.junit import junit
 from tests.capture.apitrace.encoder import Encoder, header, snappy
 from tests.capture.apitrace.samples import call
 
@@ -162,7 +163,7 @@ def test_the_last_words_of_a_driver_are_no_orders(
 def test_a_page_of_results_has_no_orders_and_is_well_formed() -> None:
     (case,) = kit("query.type.event")
     failed = Outcome(case, Verdict.FAILED, f"{EVIL}<script>&")
-    page = junit(NAME, [failed]).decode("utf-8")
+    page = junit(NAME, case_results([failed])).decode("utf-8")
     assert not obeyed(page)
     assert "<script>" not in page
     assert "<script>&" in ElementTree.fromstring(page)[0][0].attrib["message"]

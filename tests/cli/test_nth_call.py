@@ -44,7 +44,8 @@ class Case(NamedTuple):
 CASES = {
     "replay": Case("replay small.dp2 --engine reference --json o.json --sheet o.png --raw o.rgb "
                    "--png pictures", ("o.json", "o.png")),
-    "replay, compiled": Case("replay a.dp2 --threads 1 --json o.json", ("o.json",)),
+    "replay, compiled": Case("replay a.dp2 --threads 1 --json o.json --verify --junit o.xml",
+                             ("o.json", "o.xml")),
     "replay, compared": Case("replay a.dp2 --engine reference --against seen --differences apart"),
     "replay, a library": Case("replay a.dp2 --rig native:driver.so --json o.json", ("o.json",),
                               process=True, costly=True),

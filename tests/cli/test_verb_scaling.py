@@ -32,10 +32,11 @@ from dp2emu.cli.verbs import (
 )
 from dp2emu.conform import kit, run_kit
 from dp2emu.conform.case import Case as ConformanceCase
-from dp2emu.conform.report import counts, document, export, junit, table
+from dp2emu.conform.report import case_results, counts, document, export, table
 from dp2emu.dp2.options import Options
 from dp2emu.fuzz.corpus import Corpus
 from dp2emu.fuzz.minimize import TRIES, minimize, save
+from dp2emu.junit import junit
 from dp2emu.picture import encode_png
 from dp2emu.rig.spec import using_rig
 from dp2emu.shader.sm.assemble import assemble
@@ -222,7 +223,7 @@ def conformed(given: tuple[Path, list[ConformanceCase]]) -> None:
         outcomes = list(run_kit(chosen, rig))
     assert table(outcomes) and counts(outcomes)["passed"] == len(chosen)
     json.dumps(document("emulator", outcomes))
-    junit("emulator", outcomes)
+    junit("emulator", case_results(outcomes))
     export(chosen, folder)
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from dp2emu.capture import open_capture
 from dp2emu.conform import Outcome, Verdict, kit, run_kit
-from dp2emu.conform.report import document, export, junit, table
+from dp2emu.conform.report import case_results, document, export, table
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
+from dp2emu.junit import junit
 from dp2emu.replay import replay
 from tests.cli.running import dp2emu
 from tests.native.building import sample
@@ -40,7 +41,7 @@ def test_the_document_has_every_case() -> None:
 
 
 def test_junit_xml_reads_back() -> None:
-    suite = ElementTree.fromstring(junit("emulator", OUTCOMES))
+    suite = ElementTree.fromstring(junit("emulator", case_results(OUTCOMES)))
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
     failed, skipped, passed = suite
     assert (failed.get("classname"), failed.get("name")) == ("query", "order.event")

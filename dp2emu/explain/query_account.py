@@ -1,0 +1,498 @@
+"""Accounts of queries: what counted into an answer, when it began, ended and was visible, in which
+response it was delivered, or what it waits for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from functools import partial
+from typing import Any, NamedTuple
+
+import msgspec
+
+from dp2emu.argument_check import checked
+from dp2emu.capture import records
+from dp2emu.capture.records import Record
+from dp2emu.capture.values import Memory
+from dp2emu.d3d.dp2structs import Op
+from dp2emu.dp2.options import Options
+from dp2emu.dp2.queries import KINDS, Window
+from dp2emu.dp2.stream import CommandStream
+from dp2emu.errors import Disagreement, Dp2Error, UsageError
+from dp2emu.explain.events import Event, EventKind
+from dp2emu.explain.play import Observer, Stage, play
+from dp2emu.explain.query_counts import (
+    Contribution,
+    Formula,
+    Interval,
+    counters_of,
+    difference_of,
+)
+from dp2emu.gpu.command.packets import BeginQuery, EndQuery, Packet
+from dp2emu.gpu.command.queries import QuerySlot, Report
+from dp2emu.gpu.device.timing import FIFO_BASE, Timing
+from dp2emu.replay import Watcher
+from dp2emu.replay.calls import Performed
+from dp2emu.replay.player import Recording
+from dp2emu.replay.values import payload_value
+
+GET_DATA, DESTROY = "QueryGetData", "DestroyQuery"
+
+
+class QueryName(NamedTuple):
+    """A query: ``context`` and ``query`` id of a D3dDrawPrimitives2 query, or device and number of
+    the object of one of Direct3D 10/11 (``ddi``).
+    """
+
+    context: int
+    query: int
+    ddi: bool = False
+
+    def __str__(self) -> str:
+        noun, owner = ("object", "device") if self.ddi else ("query", "context")
+        return f"{noun} {self.query} of {owner} {self.context}"
+
+
+class State(StrEnum):
+    """What became of an answer; a value is its name in tables and JSON."""
+
+    NOT_ENDED = "not_ended"
+    """The query began and never ended."""
+    SIGNALED = "signaled"
+    """The answer is ready, and no response had it."""
+    DELIVERED = "delivered"
+    SUPERSEDED = "superseded"
+    """The query was issued again before the answer was delivered."""
+    DELETED = "deleted"
+    """The query, its context or its device was destroyed before that."""
+
+
+class Reason(StrEnum):
+    """Why a response did not have an answer."""
+
+    GPU = "gpu"
+    """The GPU had not reached the END."""
+    LATENCY = "latency"
+    """The GPU had, but its report was not visible to the host yet."""
+    ROOM = "room"
+    """The buffer had no room for the answer."""
+    FAILED = "failed"
+    """The call failed, and a failed call has no responses."""
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """A call that could have delivered an answer and did not: its number, the tick at which it
+    returned, why, and the tick ``until`` which that lasts, None where time does not help.
+    """
+
+    call: int
+    time: int
+    reason: Reason
+    until: int | None = None
+
+
+class Delivery(msgspec.Struct, frozen=True):
+    """The response that had an answer: the call, its tick, the byte ``offset`` of the answer's
+    record in the response buffer, whose ``size`` is in bytes, and the payload ``data``.
+
+    For Direct3D 10/11 the call is a QueryGetData, or an ``api_call`` of the recorded program that
+    repeats one, and ``offset`` is 0.  ``repeated`` is set for an empty call that the replay adds
+    where the program waited.
+    """
+
+    call: int
+    time: int
+    offset: int
+    size: int
+    data: bytes
+    repeated: bool = False
+    api_call: int | None = None
+
+
+class Account(msgspec.Struct):
+    """An answer of a query, from its issue to its delivery.  Mutable: the playback updates it.
+
+    ``number`` counts the answers of the query from 0.  ``begin`` is None for a query without
+    BEGIN, ``end`` and ``report`` are None for one that has not ended.  ``parts`` are the events
+    between them; ``dropped`` is the call that superseded or deleted the query.
+    """
+
+    name: QueryName
+    number: int
+    type: str
+    begin: Event | None
+    end: Event | None = None
+    report: Report | None = None
+    parts: list[Contribution] = msgspec.field(default_factory=list)
+    counted: list[str] = msgspec.field(default_factory=list)
+    state: State = State.NOT_ENDED
+    delivery: Delivery | None = None
+    waits: list[Wait] = msgspec.field(default_factory=list)
+    dropped: int | None = None
+    formula: Formula | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether the answer is still to be delivered."""
+        return self.state is State.SIGNALED
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the query has not been issued again, or deleted, since its END."""
+        return self.report is not None and self.report.wanted
+
+    @property
+    def value(self) -> Any:
+        """The answer as a JSON value, None before the END."""
+        if self.report is None or self.formula is None:
+            return None
+        data = self.formula.payload(self.report)
+        if not self.name.ddi:
+            return payload_value(self.report.slot.kind, data)
+        values = self.formula.layout.unpack(data)
+        return values[0] if len(values) == 1 else list(values)
+
+    def counting(self) -> list[tuple[Contribution, dict[str, int]]]:
+        """The events that changed a counter of the answer, with these changes."""
+        found = []
+        for part in self.parts:
+            counts = {name: part.change.count(name) for name in self.counted}
+            counts = {name: count for name, count in counts.items() if count}
+            if counts:
+                found.append((part, counts))
+        return found
+
+
+class _Poll(NamedTuple):
+    """A call that had no answer of a query."""
+
+    call: int
+    time: int
+
+
+Wanted = Callable[[QueryName], bool]
+
+
+class QueryAccounts(Observer):
+    """Keeps an account of each answer of the queries that ``wanted`` selects, in ``accounts``.
+
+    ``answered`` is to be called by the playback's watcher, and ``close`` at its end.  Mutable: it
+    grows.
+    """
+
+    def __init__(self, options: Options, wanted: Wanted = lambda name: True) -> None:
+        self.accounts: list[Account] = []
+        self._options = options
+        self._wanted = wanted
+        self._names: dict[QuerySlot, QueryName | None] = {}
+        self._open: dict[QuerySlot, Interval] = {}
+        self._numbers: dict[QueryName, int] = {}
+        self._polls: dict[tuple[bool, int], list[_Poll]] = {}
+        self._report: Report | None = None
+        self._tapped = False
+        self._calls = -1
+        self._wrong: Disagreement | None = None
+
+    # Events
+
+    def before(self, event: Event, packet: Packet | None, stage: Stage) -> None:
+        """Add what the host changed since the last event to the open intervals."""
+        if not self._tapped:
+            self._tapped = True
+            stage.gpu.report_taps.append(self._reported)
+        for interval in self._open.values():
+            interval.enter(event, before=True)
+
+    def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
+        """Add an event to the open intervals, or begin or end one."""
+        if isinstance(packet, EndQuery):
+            self._end(event, packet, stage)
+            return
+        for interval in self._open.values():
+            interval.enter(event, before=False)
+        if isinstance(packet, BeginQuery) and self._name(packet.slot, event, stage) is not None:
+            counters = packet.slot.counters or stage.gpu.counters
+            self._open[packet.slot] = Interval(packet.slot, packet.generation, counters, event)
+
+    def _reported(self, report: Report) -> None:
+        self._report = report
+
+    def _end(self, event: Event, packet: EndQuery, stage: Stage) -> None:
+        name, report = self._name(packet.slot, event, stage), self._report
+        if name is None or report is None:
+            return
+        interval = self._open.pop(packet.slot, None)
+        if interval is not None and interval.generation != packet.generation:
+            interval = None
+        account = self._new(name, packet.slot, interval)
+        account.end, account.report, account.state = event, report, State.SIGNALED
+        assert account.formula is not None
+        # Raised at the end: here it would be taken for a failure of the call.
+        self._wrong = self._wrong or difference_of(account.formula, report, account.parts)
+        account.counted = counters_of(account.formula, report)
+        self._waited_for_gpu(account)
+
+    def _new(self, name: QueryName, slot: QuerySlot, interval: Interval | None) -> Account:
+        number = self._numbers.get(name, 0)
+        self._numbers[name] = number + 1
+        formula = _formula(slot, self._options)
+        begin, parts = (None, []) if interval is None else (interval.begin, interval.contributions)
+        account = Account(name, number, formula.name, begin, parts=parts, formula=formula)
+        self.accounts.append(account)
+        return account
+
+    def _name(self, slot: QuerySlot, event: Event, stage: Stage) -> QueryName | None:
+        """The name of a query that is wanted, None for another."""
+        if slot not in self._names:
+            name = _name_of(slot, event, stage)
+            self._names[slot] = name if self._wanted(name) else None
+        return self._names[slot]
+
+    # Responses
+
+    def answered(self, performed: Performed) -> None:
+        """Note the responses of a D3dDrawPrimitives2 call."""
+        context, number, answer = performed.call.dwhContext, performed.number, performed.answer
+        repeated, self._calls = number == self._calls, number
+        responses = {each.query: each for each in performed.responses.records}
+        for account in self._waiting(context):
+            response = responses.get(account.name.query)
+            if not account.wanted:
+                self._drop(account, performed)
+            elif response is None:
+                account.waits.append(_wait(account, number, answer.time, performed.error))
+            else:
+                place = number, answer.time, response.offset, len(answer.response)
+                account.delivery = Delivery(*place, response.data, repeated)
+                account.state = State.DELIVERED
+        self._polls.setdefault((False, context), []).append(_Poll(number, answer.time))
+
+    def _waiting(self, context: int) -> list[Account]:
+        """The accounts of a context whose answers are to be delivered."""
+        return [
+            each
+            for each in self.accounts
+            if each.open and not each.name.ddi and each.name.context == context
+        ]
+
+    def _drop(self, account: Account, performed: Performed) -> None:
+        last = _last_token(performed, account.name.query)
+        deleted = last in (Op.DELETEQUERY, Op.CREATEQUERY)
+        account.state = State.DELETED if deleted else State.SUPERSEDED
+        account.dropped = performed.number
+
+    def _waited_for_gpu(self, account: Account) -> None:
+        """Note the calls between the issue of an END and its execution."""
+        assert account.end is not None and account.end.call is not None
+        name = account.name
+        source = (True, name.query) if name.ddi else (False, name.context)
+        for poll in self._polls.get(source, ()):
+            if poll.call >= account.end.call:
+                wait = Wait(poll.call, poll.time, Reason.GPU, account.end.time)
+                account.waits.append(wait)
+
+    def performed(self, record: Record, stage: Stage) -> None:
+        """Note the end of a context, and results of GetData of Direct3D 10/11."""
+        if isinstance(record, records.ContextDestroyed):
+            for account in self._waiting(record.context):
+                account.state, account.dropped = State.DELETED, stage.player.tally.calls
+        elif isinstance(record, records.EntryCalled) and record.entry in (GET_DATA, DESTROY):
+            first = record.arguments[0] if record.arguments else None
+            if isinstance(first, Memory):
+                call = stage.player.tally.entries - 1
+                self._got(first.number, call, record.call, stage, gone=record.entry == DESTROY)
+        elif isinstance(record, records.Observed) and record.context == 0:
+            self._got(record.query, stage.player.tally.entries, record.call, stage)
+
+    def _got(
+        self, query: int, call: int, api_call: int | None, stage: Stage, *, gone: bool = False
+    ) -> None:
+        """Note what a GetData of an object returned, or with ``gone`` that it was destroyed."""
+        time, found = stage.gpu.now, False
+        for account in self.accounts:
+            if not account.open or not account.name.ddi or account.name.query != query:
+                continue
+            found = True
+            if gone or not account.wanted:
+                account.state = State.DELETED if gone else State.SUPERSEDED
+                account.dropped = call
+                continue
+            data = _data_of(query, stage)
+            if data is None:
+                account.waits.append(_wait(account, call, time, None))
+                continue
+            account.state = State.DELIVERED
+            account.delivery = Delivery(call, time, 0, len(data), data, api_call=api_call)
+        if not found and not gone:
+            self._polls.setdefault((True, query), []).append(_Poll(call, time))
+
+    def close(self) -> list[Account]:
+        """Add the intervals that never ended; returns all accounts.
+
+        Raises Disagreement if an answer does not follow from its events.
+        """
+        if self._wrong is not None:
+            raise self._wrong
+        for slot, interval in self._open.items():
+            name = self._names[slot]
+            since = interval.begin.kind is EventKind.QUERY_BEGIN and _is_since(slot)
+            if name is not None and not since:
+                self._new(name, slot, interval).begin = interval.begin
+        self._open.clear()
+        return self.accounts
+
+
+def _is_since(slot: QuerySlot) -> bool:
+    """Whether an interval of a query begins by itself at the previous END."""
+    kind = KINDS.get(slot.kind)
+    return kind is not None and kind.window is Window.SINCE
+
+
+def _formula(slot: QuerySlot, options: Options) -> Formula:
+    if slot.kind < FIFO_BASE:
+        kind = KINDS[slot.kind]
+        return Formula(kind.type.sdk, lambda report: kind.values(report, options), kind.layout)
+    # Captures of older interfaces should not import the Direct3D 10/11 driver.
+    from dp2emu.ddi10.queries.counters import COUNTERS
+    from dp2emu.ddi10.queries.query_types import QUERY_TYPES
+
+    number = slot.kind - FIFO_BASE
+    row = QUERY_TYPES[number] if number in QUERY_TYPES else COUNTERS[number].kind
+    return Formula(row.query.sdk, row.values, row.layout)
+
+
+def _name_of(slot: QuerySlot, event: Event, stage: Stage) -> QueryName:
+    if slot.kind < FIFO_BASE:
+        return QueryName(event.origin.device, slot.key)
+    facade = stage.player.facade
+    number = 0 if facade is None else facade.query_number(event.origin.device, slot)
+    return QueryName(event.origin.device, number, True)
+
+
+def _data_of(query: int, stage: Stage) -> bytes | None:
+    """The data of a query of Direct3D 10/11 as the host sees them, None if there are none."""
+    facade = stage.player.facade
+    try:
+        return None if facade is None else facade.get_data(query, wait=False)[1]
+    except Dp2Error:
+        return None
+
+
+def _wait(account: Account, call: int, time: int, error: Dp2Error | None) -> Wait:
+    assert account.report is not None
+    if error is not None:
+        return Wait(call, time, Reason.FAILED)
+    visible = account.report.visible
+    if visible > time:
+        return Wait(call, time, Reason.LATENCY, visible)
+    return Wait(call, time, Reason.ROOM)
+
+
+def _last_token(performed: Performed, query: int) -> int | None:
+    """The last of the query tokens of a call that concerns a query; None without one."""
+    interface = performed.ledger.interface if performed.ledger else 9
+    commands, found = CommandStream(performed.call, performed.commands), None
+    for scan in commands.scans(interface):
+        for _, token, _, start, end in scan.commands:
+            stride = _ITEM_BYTES.get(token.op)
+            if stride is not None:
+                data = commands.payload(start, end)
+                ids = (data[at : at + 4] for at in range(0, len(data), stride))
+                if any(int.from_bytes(each, "little") == query for each in ids):
+                    found = int(token.op)
+    return found
+
+
+_ITEM_BYTES = {Op.CREATEQUERY: 8, Op.ISSUEQUERY: 8, Op.DELETEQUERY: 4}
+"""Size in bytes of an item of the query tokens; the first four are the query's id."""
+
+
+# Questions
+
+_QUERY = re.compile(r"([0-9]{1,18})(?:@([0-9]{1,18})|#([0-9]{1,18}))?")
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A question for answers of ``query``: those of END issued or delivered in ``call``, or answer
+    ``number`` of each query of this name; all without either.
+    """
+
+    query: int
+    call: int | None = None
+    number: int | None = None
+
+    def asks_for(self, account: Account) -> bool:
+        """Whether the question is for an answer."""
+        calls = {
+            None if account.end is None else account.end.call,
+            None if account.delivery is None else account.delivery.call,
+        }
+        return (self.call is None or self.call in calls) and (
+            self.number is None or self.number == account.number
+        )
+
+
+@checked
+def parse_question(text: str) -> Question:
+    """The question that a text such as ``5``, ``5@12`` (call) or ``5#0`` (first answer) means.
+
+    Raises UsageError for another text.
+    """
+    found = _QUERY.fullmatch(text)
+    if found is None:
+        raise UsageError(
+            f"expected a query such as 5, 5@12 (call) or 5#0 (its first answer), got {text!r:.60}"
+        )
+    return Question(*(None if part is None else int(part) for part in found.groups()))
+
+
+@checked
+def accounts_of(
+    capture: Recording,
+    question: Question | None = None,
+    *,
+    options: Options | None = None,
+    timing: Timing | None = None,
+    fault: Callable[[Dp2Error], None] = lambda error: None,
+) -> list[Account]:
+    """Play a capture; returns the accounts of the answers that ``question`` asks for, by default
+    of all, in the order in which the queries ended.
+
+    Raises UsageError that names the queries of the capture if it has none of them, and
+    Disagreement if an answer does not follow from its events.
+    """
+    options, seen = options or Options(), set[QueryName]()
+    observer = QueryAccounts(options, partial(_note, seen, question))
+    watcher = Watcher(fault=fault, answered=observer.answered)
+    play(capture, [observer], options=options, timing=timing, watcher=watcher)
+    accounts = observer.close()
+    found = [each for each in accounts if question is None or question.asks_for(each)]
+    if question is not None and not found:
+        raise UsageError(_missing(question, accounts, seen))
+    return found
+
+
+def _note(seen: set[QueryName], question: Question | None, name: QueryName) -> bool:
+    seen.add(name)
+    return question is None or name.query == question.query
+
+
+_NAMED = 16
+"""Maximum number of queries that an error names."""
+
+
+def _missing(question: Question, accounts: Sequence[Account], seen: set[QueryName]) -> str:
+    if accounts:
+        ends = [f"#{each.number} of {_ended_at(each)}" for each in accounts[:_NAMED]]
+        return f"query {question.query} has no such answer, but {', '.join(ends)}"
+    if not seen:
+        return "the capture issues no query"
+    numbers = sorted({name.query for name in seen})
+    more = " ..." if len(numbers) > _NAMED else ""
+    return f"no query {question.query} is issued, but {numbers[:_NAMED]}{more}"
+
+
+def _ended_at(account: Account) -> str:
+    return "no END" if account.end is None else f"call {account.end.call}"
