@@ -1,45 +1,70 @@
-"""The verb ``dp2emu pixel``: list the draws that wrote a pixel."""
+"""The verb ``dp2emu pixel``: the history of a pixel."""
 
 from __future__ import annotations
+
+import json
 
 import click
 
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import FAULTS, FINE, complain, say
+from dp2emu.cli.outcome import FAULTS, FINE, complain
 from dp2emu.cli.paths import verb_command
-from dp2emu.dp2.driver import Driver
+from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
+from dp2emu.explain.address import parse_address
+from dp2emu.explain.pixel_history import Pixel, history_of
+from dp2emu.explain.pixel_text import lines_of
 from dp2emu.gpu.device.timing import parse_timing
-from dp2emu.replay import Watcher, replay
-from dp2emu.taps import Drawn, Taps
+from dp2emu.replay import Watcher
+
+_COORDINATE = click.IntRange(0, 65535)
+_NUMBER = click.IntRange(0, (1 << 63) - 1)
 
 
 @verb_command("pixel")
 @capture_verb("pixel")
+@click.argument("x", type=_COORDINATE)
+@click.argument("y", type=_COORDINATE)
 @click.option(
-    "--at", nargs=2, type=click.IntRange(0, 65535), required=True, help="Column and row."
+    "--target", metavar="HANDLE", type=_NUMBER,
+    help="Surface, by default the one that is shown last.",
+)  # fmt: skip
+@click.option("--subresource", type=_COORDINATE, default=0, help="Level, face or slice; 0.")
+@click.option("--sample", type=click.IntRange(0, 7), help="One sample of a multisampled target.")
+@click.option(
+    "--at", metavar="EVENT", help="Only the history until this event, such as E12 or 7:3."
 )
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 @with_timing
 @with_driver_options
-def command(opened: Opened, at: tuple[int, int], timing: str | None, options: Options) -> int:
-    """List the draws that wrote a pixel: at least one of its samples passed all tests."""
-    driver = Driver(parse_timing(timing) if timing else None, options)
-    taps = Taps(driver.gpu)
-    faults = Watcher(fault=lambda error: complain(str(error)))
-    tally = replay(opened.capture, rig=driver, watcher=faults)
-    for drawn in taps.history(*at):
-        click.echo(_line(drawn, at))
-    say(f"{len(taps.draws)} draws were executed")
-    return FAULTS if tally.faults else FINE
-
-
-def _line(drawn: Drawn, at: tuple[int, int]) -> str:
-    packet = drawn.packet
-    targets = [each.handle or each.serial for each in packet.output.colors if each]
-    depth = ["depth"] if packet.output.depth else []
-    return (
-        f"draw {drawn.number} at {drawn.time} ticks: {drawn.times(*at)} of its {drawn.count} "
-        f"samples, {packet.input.count} {packet.input.topology.name}, "
-        f"surfaces {' '.join(map(str, [*filter(None, targets), *depth]))}"
+def command(
+    opened: Opened,
+    x: int,
+    y: int,
+    target: int | None,
+    subresource: int,
+    sample: int | None,
+    at: str | None,
+    as_json: bool,
+    timing: str | None,
+    options: Options,
+) -> int:
+    """Print the history of pixel X, Y: the events that touched it, and each fragment with the
+    reason why it is there or not.
+    """
+    pixel = Pixel(x, y, target, subresource, sample, parse_address(at) if at else None)
+    faults: list[str] = []
+    history = history_of(
+        opened.capture,
+        pixel,
+        options=options,
+        timing=parse_timing(timing) if timing else None,
+        watcher=Watcher(fault=lambda error: faults.append(str(error))),
     )
+    lines = [json.dumps(history.document())] if as_json else lines_of(history)
+    with text_output("-") as out:
+        out.writelines(f"{line}\n" for line in lines)
+    for fault in faults:
+        complain(fault)
+    return FAULTS if faults else FINE

@@ -32,7 +32,8 @@ from dp2emu.gpu.command.queries import (
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.device.draw_batch import DrawBatch
 from dp2emu.gpu.device.timing import SERIAL, Overlap, Timing, instant
-from dp2emu.gpu.draw.draw_stages import Caches, Witness, count_work, execute_draw, prepare
+from dp2emu.gpu.draw.draw_stages import Caches, count_work, execute_draw, prepare
+from dp2emu.gpu.draw.probe import Witness, WitnessProbe
 from dp2emu.gpu.input_assembler.indirect_arguments import direct_dispatch, direct_draw
 from dp2emu.gpu.input_assembler.vertex_fetch import measured
 from dp2emu.gpu.resource.heap import Heap
@@ -421,7 +422,7 @@ class Gpu:
                 observes,
                 self._engine(),
                 self._threads,
-                self._witness if self.pixel_taps else None,
+                WitnessProbe(self._witness) if self.pixel_taps else None,
                 self.budget,
             )
         except Disagreement as error:

@@ -20,6 +20,7 @@ from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.raster_operations import COPY
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.command.work import Streams, Work
+from dp2emu.gpu.draw.probe import Probe, Test
 from dp2emu.gpu.input_assembler import vertex_fetch
 from dp2emu.gpu.input_assembler.vertex_cache import cache_lookups
 from dp2emu.gpu.output_merger import depth_test
@@ -145,10 +146,6 @@ _COMPILED = (
 )  # fmt: skip
 """Names of the modules of the compiled engine that are imported before the first draw."""
 
-Witness = Callable[[I64, I64], None]
-"""Function that receives columns and rows of pixels, shape (count,) each, for every sample that
-passes all tests."""
-
 
 class Caches(Enum):
     """The models of caches that run during a draw."""
@@ -165,14 +162,14 @@ def execute_draw(
     observes: Caches = Caches.NONE,
     run: Run = reference.run,
     threads: int = 1,
-    witness: Witness | None = None,
+    probe: Probe | None = None,
     budget: WorkBudget | None = None,
 ) -> Work:
     """Draw all primitives in order, write the targets, and raise the counters.
 
     ``observes`` are the cache models that run; with the texture cache's the reference engine
     draws, whose order of texel reads it models.  Otherwise ``run`` is the engine; a compiling one
-    draws on ``threads``.  A ``witness`` receives the pixels that pass, and disables kernels.
+    draws on ``threads``.  A ``probe`` observes the stages, and disables kernels.
     Raises Unsupported for state that is not implemented, before anything is written; Disagreement
     if engines are compared and differ; Exceeded at the end of the work ``budget``, when earlier
     primitives are drawn.
@@ -185,7 +182,7 @@ def execute_draw(
     with np.errstate(all="ignore"):
         if observes is not Caches.NONE:
             lookups = [cache_lookups(part, run) for part in tessellated(draw)]
-        work = _executed(draw, setting, _Observers(witness, budget))
+        work = _executed(draw, setting, _Observers(probe, budget))
     if cache is not None:
         cache.count(counters)
     for hits, misses in lookups:
@@ -209,11 +206,11 @@ class _Executors(NamedTuple):
 
 
 class _Observers(NamedTuple):
-    """What accompanies a draw: ``witness``, which receives the pixels that pass the tests, and the
-    work ``budget``; None if there is none.
+    """What accompanies a draw: the ``probe``, which observes its stages, and the work ``budget``;
+    None if there is none.
     """
 
-    witness: Witness | None
+    probe: Probe | None
     budget: WorkBudget | None
 
 
@@ -232,10 +229,10 @@ def _by_engine(
 ) -> Work:
     """Execute a draw by the stages, by a compiled kernel, or by both to compare them."""
     texturing, kernel = setting.texturing, setting.kernel
-    witness, budget = observers
+    probe, budget = observers
     metering = partial(metered, region=setting.targets.region, budget=budget)
-    stages = _Executors(metering(partial(_draw_chunk, setting.targets, texturing, witness)))
-    if kernel is None or witness is not None:
+    stages = _Executors(metering(partial(_draw_chunk, setting.targets, texturing, probe)))
+    if kernel is None or probe is not None:
         return doing(stages)
     if name_of(texturing.run) == CHECKED:
         from dp2emu.gpu.compile.kernel_draw import compared
@@ -372,20 +369,18 @@ def _count_samples(draw: Draw, passed: int, counters: Counters) -> None:
 
 
 def _draw_chunk(
-    targets: Targets,
-    texturing: Texturing,
-    witness: Witness | None,
-    draw: Draw,
-    assembled: Geometry,
+    targets: Targets, texturing: Texturing, probe: Probe | None, draw: Draw, assembled: Geometry
 ) -> Work:
     """Draw primitives by the reference stages that follow clipping -> their work."""
     token = CURRENT.token
     primitives = set_up(draw, assembled, targets.region)
+    if probe is not None and not probe.chunk(draw, assembled, primitives):
+        return Work()
     depth = depth_test.depth_planes(draw, primitives)
     sampler = StageSampler(texturing, Stage.PIXEL)
     reads = fetcher(draw, texturing, Stage.PIXEL) if texturing.read_units else None
     shader = shading(draw, primitives, depth.plane, sampler, texturing.run, reads)
-    stages = _Stages(draw, targets, depth, shader, witness)
+    stages = _Stages(draw, targets, depth, shader, probe)
     work = Work(
         triangles=primitives.triangles,
         clip_triangles=assembled.extra,
@@ -421,7 +416,7 @@ class _Stages(msgspec.Struct, frozen=True):
     targets: Targets
     depth: DepthPlanes
     shading: Shading
-    witness: Witness | None
+    probe: Probe | None
 
     @property
     def samples(self) -> int:
@@ -433,11 +428,14 @@ class _Stages(msgspec.Struct, frozen=True):
         here = sites(self.shading.frame, fragments)
         if self.samples > 1:
             here = at_samples(here, self.samples, self.draw.output.merge.sample_mask)
+        if self.probe is not None:
+            self.probe.batch(self.draw, here, self.shading)
         kept = depth_test.kept_by_clipping(self.depth, here)
         if kept is not None:
-            here = here.part(np.flatnonzero(kept))
+            here = here.part(np.flatnonzero(self._seen(Test.DEPTH_CLIP, here, kept)))
         if self.draw.raster.stipple and CORNERS[self.draw.input.topology] == 3:
-            here = here.part(np.flatnonzero(self._stippled(here)))
+            stippled = self._stippled(here)
+            here = here.part(np.flatnonzero(self._seen(Test.STIPPLE, here, stippled)))
         count = len(here.x)
         if not self.draw.pipeline.tests_late or not count:
             work = self._write(here, None) if count else Work()
@@ -448,6 +446,12 @@ class _Stages(msgspec.Struct, frozen=True):
         runs = self._invocations(here, None)
         moved = self._read_ahead(count - len(alive))
         return work + Work(fragments=count, shaded=count, invocations=runs, pixel_bytes=moved)
+
+    def _seen(self, test: Test, here: Sites, kept: Mask) -> Mask:
+        """Show the probe which of the fragments ``here`` a test keeps; returns ``kept``."""
+        if self.probe is not None:
+            self.probe.decided(test, here, np.broadcast_to(kept, here.x.shape))
+        return kept
 
     def _read_ahead(self, dropped: int) -> int:
         """Bytes of depth that are read for fragments that the program drops, ``dropped`` in
@@ -467,17 +471,20 @@ class _Stages(msgspec.Struct, frozen=True):
 
     def _alive(self, here: Sites, shaded: Shaded) -> Mask:
         """The mask of fragments that neither the program nor an alpha test drops."""
-        pipeline, alive = self.draw.pipeline, shaded.alive
+        pipeline, alive = self.draw.pipeline, self._seen(Test.KILL, here, shaded.alive)
         alpha = as_floats(shaded.colors[0][3]) if 0 in shaded.colors else np.zeros(1, np.float32)
         if pipeline.alpha_test is not None:
             reference = self.draw.output.merge.alpha_reference
             wanted = np.full(1, reference * REFERENCE_STEP, np.int32)
             test = AlphaTest(pipeline.alpha_test, pipeline.alpha_unclamped)
-            alive = alive & computed(alpha_passes, test, alpha, wanted)[0]
+            passed = computed(alpha_passes, test, alpha, wanted)[0]
+            alive = alive & self._seen(Test.ALPHA, here, passed)
         if shaded.drawn is not None:
-            return alive & (shaded.drawn >> here.x % self.samples & 1).astype(np.bool_)
+            drawn = (shaded.drawn >> here.x % self.samples & 1).astype(np.bool_)
+            return alive & self._seen(Test.COVERAGE_OUTPUT, here, drawn)
         if pipeline.alpha_to_coverage:
-            alive = alive & alpha_covers(alpha, here.x % self.samples, self.samples)
+            covers = alpha_covers(alpha, here.x % self.samples, self.samples)
+            alive = alive & self._seen(Test.ALPHA_TO_COVERAGE, here, covers)
         return alive
 
     def _write(self, here: Sites, shaded: Shaded | None) -> Work:
@@ -490,12 +497,13 @@ class _Stages(msgspec.Struct, frozen=True):
             written = None if shaded is None else shaded.depth
             z = depth_test.fragment_depth(self.depth, here, written)
             faces = self._front(here) if target.two_sided else None
-            passed = target.test(z, faces, here.y * target.pitch + here.x, stacks)
+            seen = None if self.probe is None else self.probe.tested(target, here, faces)
+            passed = target.test(z, faces, here.y * target.pitch + here.x, stacks, seen)
             pixels = int(np.count_nonzero(passed))
             moved += target.bytes_moved(len(here.x), pixels)
-        if self.witness is not None:
+        if self.probe is not None:
             chosen = slice(None) if passed is None else passed
-            self.witness(here.x[chosen] // self.samples, here.y[chosen])
+            self.probe.passed(here.x[chosen] // self.samples, here.y[chosen])
         runs = self._invocations(here, passed) if shaded is None else 0
         if self.draw.pipeline.memory_operations and shaded is None and pixels:
             self._act(here, passed)
@@ -547,9 +555,12 @@ class _Stages(msgspec.Struct, frozen=True):
     ) -> None:
         """Write the colours of one or more fragments that passed.
 
-        Without blending and raster operations only the last fragment of a pixel is written.
+        Without blending and raster operations only the last fragment of a pixel is written, unless
+        a probe observes every fragment.
         """
-        if not self.draw.pipeline.blending and self.draw.pipeline.raster_op == COPY:
+        every = self.probe is not None and self.probe.every_fragment
+        plain = not self.draw.pipeline.blending and self.draw.pipeline.raster_op == COPY
+        if plain and not every:
             chosen = depth_test.last_of_each(stacks, passed)
             layers: Iterable[I64 | slice] = [slice(None)]
         else:
@@ -560,9 +571,21 @@ class _Stages(msgspec.Struct, frozen=True):
         for layer in layers:
             colors = {n: [lane[layer] for lane in rgba] for n, rgba in final.colors.items()}
             for target in self.targets.colors:
-                target.write(colors[target.number], x[layer], y[layer], colors.get(1))
+                rgba, second = colors[target.number], colors.get(1)
+                write = partial(target.write, rgba, x[layer], y[layer], second)
+                if self.probe is None:
+                    write()
+                else:
+                    self.probe.writes(target, here.part(chosen[layer]), write)
 
     def _shade(self, here: Sites) -> Shaded:
+        """Run the pixel program for fragments, and show the probe its outputs."""
+        shaded = self._outputs(here)
+        if self.probe is not None:
+            self.probe.shaded(here, shaded)
+        return shaded
+
+    def _outputs(self, here: Sites) -> Shaded:
         """Run the pixel program: once for all samples of a pixel or, if it runs by sample, for
         each.
         """

@@ -7,7 +7,7 @@ result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -37,6 +37,7 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.codings import as_bits, field, with_field
 from dp2emu.shader.comparisons import compare
 from dp2emu.shader.formulas import computed
+from dp2emu.shader.types import I32
 from dp2emu.shader.values import Value
 
 
@@ -86,6 +87,11 @@ def single_fragment_groups(count: int) -> PixelGroups:
     return PixelGroups(order, order, np.ones(count, np.int64))
 
 
+TestSeen = Callable[[I64, F64, Mask, Sequence[I32], Sequence[I32]], None]
+"""Function that sees the tests of fragments of different pixels: their numbers, depths, which
+pass, and the 32-bit parts of their pixels before and after."""
+
+
 class DepthTarget(msgspec.Struct, frozen=True):
     """A depth-stencil buffer and the tests of a draw against it.
 
@@ -99,11 +105,18 @@ class DepthTarget(msgspec.Struct, frozen=True):
     state: DepthState
     stencil: StencilTest | None
 
-    def test(self, z: F64, front: F32 | None, address: I64, groups: PixelGroups) -> Mask:
+    def test(
+        self,
+        z: F64,
+        front: F32 | None,
+        address: I64,
+        groups: PixelGroups,
+        seen: TestSeen | None = None,
+    ) -> Mask:
         """Test fragments in order, store depth and stencil, and return which fragments passed.
 
         ``address`` has each fragment's index into ``words``; ``front``, -1 for fragments of back
-        faces, is needed only if the test is ``two_sided``.
+        faces, is needed only if the test is ``two_sided``.  The function ``seen`` sees each test.
         """
         top = address[groups.order[groups.heads]]
         parts = [part.copy() for part in parts_of(self.row, self.words[top])]
@@ -112,11 +125,14 @@ class DepthTarget(msgspec.Struct, frozen=True):
         for members in groups.layers():
             stored = [part[: len(members)] for part in parts]
             found, *new = computed(
-                depth_stencil, self.tests, z[members], back[members], *self._numbers, *stored
+                depth_stencil, self.tests, z[members], back[members], *self.numbers, *stored
             )
             passed[members] = found
+            before = [part.copy() for part in stored] if seen else []
             for part, value in zip(stored, new, strict=True):
                 part[...] = value if self.stencil is not None else np.where(found, value, part)
+            if seen:
+                seen(members, z[members], np.broadcast_to(found, members.shape), before, stored)
         if self.writes:
             self.words[top] = words_of(self.row, parts, top.shape)
         return passed
@@ -128,7 +144,8 @@ class DepthTarget(msgspec.Struct, frozen=True):
         return MergeTests(self.row.format, self.state.func, self.state.write, state)
 
     @property
-    def _numbers(self) -> tuple[np.uint32, np.uint32, np.uint32]:
+    def numbers(self) -> tuple[np.uint32, np.uint32, np.uint32]:
+        """The stencil reference, mask and write mask that ``depth_stencil`` takes; 0 without."""
         test = self.stencil
         if test is None:
             return (np.uint32(0),) * 3

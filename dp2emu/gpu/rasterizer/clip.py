@@ -244,13 +244,15 @@ class Geometry(msgspec.Struct, frozen=True):
 
     ``numbers`` are primitive numbers in the draw; ``edges``, shape (3, n), marks the edges from
     corner i to the next that a wireframe draws, None for all.  ``extra`` counts the triangles that
-    clipping added.
+    clipping added.  ``sources`` are numbers of the primitives among those given to clipping, None
+    if ``numbers`` distinguish these.
     """
 
     vertices: Vertices
     numbers: I64
     edges: Mask | None = None
     extra: int = 0
+    sources: I64 | None = None
 
     @property
     def edge_mask(self) -> Mask:
@@ -261,7 +263,9 @@ class Geometry(msgspec.Struct, frozen=True):
     def part(self, chosen: I64) -> Geometry:
         """The primitives at the indices ``chosen``."""
         edges = None if self.edges is None else self.edges[:, chosen]
-        return Geometry(self.vertices.part(chosen), self.numbers[chosen], edges, self.extra)
+        sources = None if self.sources is None else self.sources[chosen]
+        vertices, numbers = self.vertices.part(chosen), self.numbers[chosen]
+        return Geometry(vertices, numbers, edges, self.extra, sources)
 
 
 def placed(
@@ -279,9 +283,10 @@ def placed(
     lanes, written, user = _table(draw, outputs, corner, names)
     varyings = slice(4, 4 + len(written))
     flatten_and_wrap(draw, written, lanes[varyings])
+    sources = np.arange(len(numbers))
     dropped = _dropped(draw, outputs, corner)
     if dropped is not None:
-        kept = np.flatnonzero(~dropped)
+        kept = sources = np.flatnonzero(~dropped)
         lanes, numbers = lanes[..., kept], numbers[kept]
         edges = None if edges is None else edges[:, kept]
     depth = draw.pipeline.raster.clip
@@ -289,7 +294,8 @@ def placed(
     centre = 0.5 if draw.pipeline.raster.half_centres else 0.0
     places = on_screen(clipped.lanes, draw.raster.viewport, centre)
     vertices = Vertices(places, written, clipped.lanes[varyings])
-    return Geometry(vertices, numbers[clipped.source], clipped.edges, clipped.extra)
+    source = clipped.source
+    return Geometry(vertices, numbers[source], clipped.edges, clipped.extra, sources[source])
 
 
 def flatten_and_wrap(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:

@@ -44,7 +44,7 @@ class Primitives(msgspec.Struct, frozen=True):
     ``vertices`` has lanes of shape (3, n); ``front`` is +1, or -1 for back faces; ``numbers`` are
     primitive numbers in the draw; ``triangles`` counts triangles.  ``tilt`` is the larger gradient
     of z, None without slope-scaled bias.  ``sprites`` are point sizes in pixels, None if points
-    get no texture coordinates.
+    get no texture coordinates.  ``sources`` are those of ``Geometry``.
     """
 
     vertices: Vertices
@@ -55,6 +55,7 @@ class Primitives(msgspec.Struct, frozen=True):
     triangles: int = 0
     tilt: F64 | None = None
     sprites: F64 | None = None
+    sources: I64 | None = None
 
 
 class _Corners(msgspec.Struct, frozen=True):
@@ -78,9 +79,12 @@ class _Corners(msgspec.Struct, frozen=True):
             geometry.vertices.names,
             geometry.vertices.varyings[:, corner, primitive],
         )
-        numbers = geometry.numbers[primitive[0]]
+        numbers, sources = geometry.numbers[primitive[0]], geometry.sources
+        sources = None if sources is None else sources[primitive[0]]
         return _Corners(
-            Geometry(vertices, numbers), self.x[corner, primitive], self.y[corner, primitive]
+            Geometry(vertices, numbers, sources=sources),
+            self.x[corner, primitive],
+            self.y[corner, primitive],
         )
 
 
@@ -116,6 +120,7 @@ def _triangles(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
         corners.geometry.numbers,
         len(kept),
         _tilt(frame, vertices) if draw.pipeline.depth.slope else None,
+        sources=corners.geometry.sources,
     )
     fill = _FILLS.get(draw.pipeline.raster.fill)
     return fill(draw, corners, solid, region) if fill else solid
@@ -176,7 +181,8 @@ def _line_primitives(draw: Draw, corners: _Corners, last: Mask, region: Rect) ->
     rule = smooth if antialiased else diamond_exit
     spans = line_spans(x, y, last, region, rule, draw.raster.line_pattern)
     geometry = corners.geometry
-    return Primitives(geometry.vertices, line_frame(x, y), spans, _front(x), geometry.numbers)
+    vertices, numbers, sources = geometry.vertices, geometry.numbers, geometry.sources
+    return Primitives(vertices, line_frame(x, y), spans, _front(x), numbers, sources=sources)
 
 
 def _points(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
@@ -189,8 +195,9 @@ def _points(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
 
     spans = _covered(draw, corners, cover, region, sizes / 2)
     sprites = sizes / ONE if draw.pipeline.raster.point_sprites else None
-    numbers = corners.geometry.numbers
-    return Primitives(vertices, point_frame(x, y), spans, _front(x), numbers, sprites=sprites)
+    numbers, sources = corners.geometry.numbers, corners.geometry.sources
+    frame, front = point_frame(x, y), _front(x)
+    return Primitives(vertices, frame, spans, front, numbers, sprites=sprites, sources=sources)
 
 
 def _front(x: F64) -> F32:

@@ -1,0 +1,632 @@
+"""The fragments of a draw at one pixel: what each stage decided, and what it wrote.
+
+The reference stages execute the draw on the pixel alone, with a probe, and all memory that they
+change is put back.  What has no fragment there is set up again without clipping, culling, scissor
+rectangle and sample mask, which tells the first test that leaves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from functools import lru_cache, partial
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.enums import CmpFunc, Cull, FillMode
+from dp2emu.d3d.formats import FormatRow
+from dp2emu.errors import Disagreement, Unsupported
+from dp2emu.explain.pixel_place import Number, Place, holds_integers, value_of
+from dp2emu.gpu.arrays import F32, F64, I64, Mask, Words
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.command.pipeline import Pipeline, StencilFace
+from dp2emu.gpu.command.queries import Counters
+from dp2emu.gpu.command.raster_operations import COPY
+from dp2emu.gpu.command.topology import CORNERS
+from dp2emu.gpu.draw.draw_stages import execute_draw
+from dp2emu.gpu.draw.probe import Probe, Test
+from dp2emu.gpu.input_assembler.vertex_fetch import instanced, measured
+from dp2emu.gpu.output_merger.color_target import ColorTarget
+from dp2emu.gpu.output_merger.depth_test import DepthTarget, TestSeen, depth_stencil, depth_target
+from dp2emu.gpu.output_merger.draw_targets import Targets
+from dp2emu.gpu.pixel_shader.pixel_stage import Shaded, Shading, targets_of
+from dp2emu.gpu.rasterizer.clip import Geometry
+from dp2emu.gpu.rasterizer.lines_and_points import point_sizes
+from dp2emu.gpu.rasterizer.multisample import at_samples
+from dp2emu.gpu.rasterizer.planes import Sites, sites
+from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE, Primitives, set_up
+from dp2emu.gpu.rasterizer.spans import ONE, batches
+from dp2emu.gpu.resource.heap import Surface
+from dp2emu.gpu.resource.pixel_format import (
+    as_floats,
+    color_format,
+    parts_of,
+    words_of,
+    write_bits,
+)
+from dp2emu.gpu.shader_resources.constant_buffers import with_constants
+from dp2emu.shader import reference
+from dp2emu.shader.formulas import computed
+from dp2emu.shader.types import I32
+
+MOST_FRAGMENTS = 1 << 16
+"""Maximum number of fragments of one draw at a pixel that are recorded."""
+
+
+class Verdict(StrEnum):
+    """Why a fragment is in a pixel or not: the first test, in the order of the pipeline, that
+    dropped it.
+    """
+
+    WRITTEN = "written"
+    MASKED = "masked"
+    CULLED = "culled"
+    CLIPPED = "clipped"
+    COVERAGE = "coverage"
+    SCISSOR = "scissor"
+    SAMPLE_MASK = "sample_mask"
+    ALPHA_TEST = "alpha_test"
+    KILLED = "killed"
+    STENCIL = "stencil"
+    DEPTH = "depth"
+    DISCARDED_TARGET = "discarded_target"
+
+
+class DepthSeen(msgspec.Struct, frozen=True):
+    """The depth test of a fragment: its depth, the stored depths, and the comparison."""
+
+    incoming: float
+    before: Number
+    after: Number
+    function: str
+    passed: bool
+
+
+class StencilSeen(msgspec.Struct, frozen=True):
+    """The stencil test of a fragment: stored values, and the state of its face."""
+
+    before: int
+    after: int
+    function: str
+    reference: int
+    mask: int
+    write_mask: int
+    operation: str
+    passed: bool
+
+
+class Fragment(msgspec.Struct):
+    """What became of a primitive at one sample of a pixel.  Mutable: the stages go on.
+
+    ``before`` and ``after`` are the bytes of the sample in the target, None until the fragment
+    writes.  ``output`` are the numbers of the program for the target, None if it did not run.
+    ``primitive`` is its number in its instance; ``detail`` says more in words.
+    """
+
+    instance: int
+    primitive: int
+    sample: int
+    verdict: Verdict | None = None
+    detail: str = ""
+    output: list[Number] | None = None
+    before: bytes | None = None
+    after: bytes | None = None
+    depth: DepthSeen | None = None
+    stencil: StencilSeen | None = None
+
+    def drop(self, verdict: Verdict, detail: str = "") -> None:
+        """Note the test that dropped the fragment, unless an earlier one did."""
+        if self.verdict is None:
+            self.verdict, self.detail = verdict, detail
+
+
+class Examined(msgspec.Struct, frozen=True):
+    """The fragments of a draw at a place, in drawing order; the bytes of the place afterwards; and
+    the format in which the draw writes it.
+    """
+
+    fragments: list[Fragment]
+    pixel: bytes
+    row: FormatRow
+
+
+def examine(draw: Draw, place: Place) -> Examined | None:
+    """The fragments of a draw at a place, None if the place is in none of its targets.
+
+    Nothing in memory has changed afterwards.  Raises what the execution of the draw raises, except
+    for work limits.
+    """
+    draw = measured(draw)
+    if draw.vertex.buffers or draw.pixel.buffers or draw.post_vertex:
+        draw = with_constants(draw)
+    where = _where(draw, place)
+    if where is None:
+        return None
+    surface, pixel = where
+    spot = _Spot(place, *pixel, surface)
+    memory = _Memory(draw)
+    try:
+        fragments = [
+            found
+            for instance, part in enumerate(instanced(draw))
+            for found in _examined(part, instance, spot, memory)
+        ]
+        stored = place.read()
+    finally:
+        memory.restore()
+    return Examined(fragments, stored, spot.row)
+
+
+class _Spot(msgspec.Struct, frozen=True):
+    """A place, its column and row in the targets of a draw, and the target that has it."""
+
+    place: Place
+    x: int
+    y: int
+    surface: Surface
+
+    @property
+    def row(self) -> FormatRow:
+        """The row of the format in which the draw sees the place."""
+        return ROWS[self.surface.format]
+
+    @property
+    def rect(self) -> Rect:
+        """The rectangle of the pixel alone."""
+        return Rect(self.x, self.y, self.x + 1, self.y + 1)
+
+    def role(self, draw: Draw) -> int | None:
+        """Number of the colour target that the place is in, -1 for the depth buffer, None if it is
+        in no target.
+        """
+        for number, surface in enumerate(draw.output.colors):
+            if surface is not None and self.place.within(surface) == (self.x, self.y):
+                return number
+        depth = draw.output.depth
+        if depth is not None and self.place.within(depth) == (self.x, self.y):
+            return DEPTH
+        return None
+
+    def at(self, here: Sites, samples: int) -> list[int]:
+        """Indices of the fragments that lie at the pixel."""
+        found = (here.x // samples == self.x) & (here.y == self.y)
+        return [int(each) for each in np.flatnonzero(found)]
+
+
+DEPTH = -1
+"""In place of the number of a colour target: the depth buffer."""
+
+
+def _where(draw: Draw, place: Place) -> tuple[Surface, tuple[int, int]] | None:
+    """The target or slice of a draw that a place is in, with column and row; None if none is."""
+    layers = draw.post_vertex.layers if draw.post_vertex is not None else ()
+    for output in (draw.output, *layers):
+        for surface in (*output.colors, output.depth):
+            found = None if surface is None else place.within(surface)
+            if surface is not None and found is not None:
+                return surface, found
+    return None
+
+
+class _Memory:
+    """Memory that the probed stages change, to be put back.  Mutable: it collects."""
+
+    def __init__(self, draw: Draw) -> None:
+        self._written: list[tuple[Words, I64, Words]] = []
+        views = draw.output.unordered.values()
+        held = [view.surface for view in views]
+        held += [view.counter for view in views if view.counter is not None]
+        self._whole = [(each, each.data.copy()) for each in held]
+
+    def keep(self, words: Words, address: I64) -> None:
+        """Keep the words at some addresses, which are about to be written."""
+        places = np.unique(address)
+        self._written.append((words, places, words[places].copy()))
+
+    def restore(self) -> None:
+        """Put everything back, the latest first."""
+        for words, places, old in reversed(self._written):
+            words[places] = old
+        for surface, data in self._whole:
+            surface.data[:] = data
+
+
+def _examined(draw: Draw, instance: int, spot: _Spot, memory: _Memory) -> list[Fragment]:
+    """The fragments of one instance."""
+    runs = partial(execute_draw, counters=Counters())
+    if draw.post_vertex is not None:
+        later = replace(draw.post_vertex, output=replace(draw.post_vertex.output, layouts={}))
+        draw = replace(draw, post_vertex=later)
+    wide = _Survey(spot)
+    runs(_changed(draw, clip=False, clip_distances=0, cull_distances=0), probe=wide)
+    if not any(found.near for found in wide.chunks):
+        return []
+    clipped = wide
+    if draw.pipeline.raster.cull_distances:
+        clipped = _Survey(spot)
+        runs(_changed(draw, cull_distances=0), probe=clipped)
+    probe = _PixelProbe(spot, memory, instance)
+    # Programs with side effects may depend on every other fragment.
+    runs(draw if draw.pipeline.memory_operations else _narrowed(draw, spot.rect), probe=probe)
+    if clipped is wide:
+        clipped = probe.uncut
+    return [*_in_order(spot, instance, (wide, clipped, probe))]
+
+
+def _narrowed(draw: Draw, rect: Rect) -> Draw:
+    """The draw with its scissor rectangles cut to a pixel."""
+    later = draw.post_vertex
+    if later is not None and later.views:
+        views = [replace(view, scissor=_cut(view.scissor, rect)) for view in later.views]
+        draw = replace(draw, post_vertex=replace(later, views=tuple(views)))
+    return replace(draw, scissor=_cut(draw.scissor, rect))
+
+
+def _cut(scissor: Rect, rect: Rect) -> Rect:
+    cut = scissor.intersect(rect)
+    return Rect(0, 0, 0, 0) if cut.empty else cut
+
+
+def _changed(draw: Draw, **raster: Any) -> Draw:
+    """The draw with other raster state."""
+    return replace(draw, pipeline=_with_raster(draw.pipeline, tuple(raster.items())))
+
+
+@lru_cache(maxsize=1 << 8)
+def _with_raster(pipeline: Pipeline, raster: tuple[tuple[str, Any], ...]) -> Pipeline:
+    return replace(pipeline, raster=replace(pipeline.raster, **dict(raster)))
+
+
+# Primitives that reach the pixel, with tests switched off
+
+
+class _Chunk(msgspec.Struct, frozen=True):
+    """Primitives of a chunk by number before clipping: numbers in the draw of those near the
+    pixel, and pairs of primitive and sample that are covered, without and with culling.  ``draw``
+    has the targets, ``role`` the place in them; ``region`` is the rectangle that is drawn.
+    """
+
+    draw: Draw
+    role: int | None
+    region: Rect
+    near: dict[int, int] = {}
+    covered: frozenset[tuple[int, int]] = frozenset()
+    faced: frozenset[tuple[int, int]] = frozenset()
+
+
+def _sources(primitives: Geometry | Primitives) -> I64:
+    """Numbers of primitives before clipping."""
+    return primitives.numbers if primitives.sources is None else primitives.sources
+
+
+def _surveyed(draw: Draw, geometry: Geometry, spot: _Spot) -> _Chunk:
+    """The primitives of a chunk that touch the pixel, and what they cover of it."""
+    role, region = spot.role(draw), Targets.of(draw, reference.run).region
+    chosen = np.flatnonzero(_touching(draw, geometry, spot))
+    if role is None or not len(chosen):
+        return _Chunk(draw, role, region)
+    part = geometry.part(chosen)
+    near = dict(zip(_sources(part).tolist(), part.numbers.tolist(), strict=True))
+    covered = faced = _covered(draw, part, spot)
+    if draw.pipeline.raster.cull is not Cull.NONE:
+        covered = _covered(_changed(draw, cull=Cull.NONE), part, spot)
+    return _Chunk(draw, role, region, near, covered, faced)
+
+
+def _touching(draw: Draw, geometry: Geometry, spot: _Spot) -> Mask:
+    """Mask of the primitives whose bounding box, before culling, touches the pixel's square."""
+    x, y = geometry.vertices.position[:2].astype(np.float64)
+    reach = _reach(draw, geometry) + 0.5 + _SNAP
+    with np.errstate(invalid="ignore"):
+        along = (x.min(axis=0) <= spot.x + reach) & (x.max(axis=0) >= spot.x - reach)
+        down = (y.min(axis=0) <= spot.y + reach) & (y.max(axis=0) >= spot.y - reach)
+    found: Mask = along & down
+    return found
+
+
+_SNAP = 1 / ONE
+"""Pixels that a corner moves at most when it is rounded to the grid."""
+
+
+def _reach(draw: Draw, geometry: Geometry) -> F64 | float:
+    """Pixels that primitives reach beyond the bounding boxes of their corners."""
+    corners, raster = CORNERS[draw.input.topology], draw.pipeline.raster
+    if corners == 1 or (corners == 3 and raster.fill is FillMode.POINT):
+        own = geometry.vertices.varying(POINT_SIZE)
+        count = len(geometry.numbers)
+        sizes = [point_sizes(own[corner], draw.raster.point, count) for corner in range(3)] \
+            if own is not None else [point_sizes(None, draw.raster.point, count)]  # fmt: skip
+        widest: F64 = np.max(sizes, axis=0) / ONE / 2
+        return widest
+    if corners == 2 or raster.fill is FillMode.WIREFRAME:
+        return 1.0 if raster.smooth_lines else 0.5
+    return 0.0
+
+
+def _covered(draw: Draw, geometry: Geometry, spot: _Spot) -> frozenset[tuple[int, int]]:
+    """Pairs of primitive and sample that a geometry covers at the pixel."""
+    primitives, samples = set_up(draw, geometry, spot.rect), draw.pipeline.samples
+    sources, found = _sources(primitives), set()
+    for spans in primitives.spans:
+        for batch in batches(spans, samples):
+            here = sites(primitives.frame, batch)
+            here = at_samples(here, samples, (1 << samples) - 1) if samples > 1 else here
+            owner = sources[here.spans.primitive[here.span]]
+            found |= {*zip(owner.tolist(), (here.x % samples).tolist(), strict=True)}
+    return frozenset(found)
+
+
+class _Survey(Probe):
+    """Looks at the primitives of a draw, and draws nothing.  Mutable: it collects."""
+
+    def __init__(self, spot: _Spot) -> None:
+        self._spot = spot
+        self.chunks: list[_Chunk] = []
+
+    def chunk(self, draw: Draw, assembled: Geometry, primitives: Primitives) -> bool:
+        """Note which primitives are near the pixel."""
+        self.chunks.append(_surveyed(draw, assembled, self._spot))
+        return False
+
+
+# The stages that follow coverage
+
+
+class _PixelProbe(Probe):
+    """Records the fragments of a draw at a pixel.  Mutable: it collects.
+
+    ``found`` has the fragments of each chunk by primitive before clipping and sample; ``uncut``
+    the primitives as the draw clips them.
+    """
+
+    every_fragment = True
+
+    def __init__(self, spot: _Spot, memory: _Memory, instance: int) -> None:
+        self._spot, self._memory, self._instance = spot, memory, instance
+        self.uncut = _Survey(spot)
+        self.found: list[dict[tuple[int, int], list[Fragment]]] = []
+        self._live: dict[tuple[int, int], Fragment] = {}
+        self._role: int | None = None
+        self._count = 0
+
+    def chunk(self, draw: Draw, assembled: Geometry, primitives: Primitives) -> bool:
+        """Note the primitives, and have them drawn."""
+        self.uncut.chunk(draw, assembled, primitives)
+        self._chunk, self._numbers = _sources(primitives), primitives.numbers
+        self._role = self._spot.role(draw)
+        self._samples = draw.pipeline.samples
+        self.found.append({})
+        return True
+
+    def batch(self, draw: Draw, here: Sites, shading: Shading) -> None:
+        """Begin a record for each fragment at the pixel."""
+        self._live = {}
+        if self._role is None:
+            return
+        for place in self._spot.at(here, self._samples):
+            span = int(here.span[place])
+            primitive, sample = int(here.spans.primitive[span]), int(here.x[place])
+            number = int(self._numbers[primitive])
+            fragment = Fragment(self._instance, number, sample % self._samples)
+            self._live[span, sample] = fragment
+            key = int(self._chunk[primitive]), fragment.sample
+            self.found[-1].setdefault(key, []).append(fragment)
+        self._count += len(self._live)
+        if self._count > MOST_FRAGMENTS:
+            raise Unsupported(f"histories of more than {MOST_FRAGMENTS} fragments of a draw")
+
+    def _records(self, here: Sites) -> Iterator[tuple[int, Fragment]]:
+        """The fragments at the pixel with their indices in ``here``."""
+        for place in self._spot.at(here, self._samples):
+            fragment = self._live.get((int(here.span[place]), int(here.x[place])))
+            if fragment is not None:
+                yield place, fragment
+
+    def decided(self, test: Test, here: Sites, kept: Mask) -> None:
+        """Note the fragments that a test drops."""
+        for place, fragment in self._records(here):
+            if not kept[place]:
+                fragment.drop(*_DROPPED[test])
+
+    def shaded(self, here: Sites, shaded: Shaded) -> None:
+        """Note the outputs for the target."""
+        colors = None if self._role is None else shaded.colors.get(self._role)
+        if colors is None:
+            return
+        # Programs of Direct3D 10 write bits, which are integers only for targets of integers.
+        lanes = [lane if holds_integers(self._spot.row) else as_floats(lane) for lane in colors]
+        lanes = [np.broadcast_to(lane, here.x.shape) for lane in lanes]
+        for place, fragment in self._records(here):
+            fragment.output = [lane[place].item() for lane in lanes]
+
+    def tested(self, target: DepthTarget, here: Sites, front: F32 | None) -> TestSeen | None:
+        """Keep what the tests overwrite; returns the function that notes each test."""
+        self._memory.keep(target.words, here.y * target.pitch + here.x)
+        chosen = dict(self._records(here))
+        return partial(_note_tests, target, front, chosen, self._role == DEPTH)
+
+    def writes(self, target: ColorTarget, here: Sites, write: Callable[[], None]) -> None:
+        """Note the pixel before and after."""
+        address = here.y * target.pitch + here.x
+        self._memory.keep(target.words, address)
+        chosen = dict(self._records(here)) if target.number == self._role else {}
+        for place, fragment in chosen.items():
+            fragment.before = target.words[address[place]].tobytes()
+        write()
+        for place, fragment in chosen.items():
+            fragment.after = target.words[address[place]].tobytes()
+            fragment.drop(Verdict.WRITTEN, _how(target))
+
+
+_DROPPED = {
+    Test.DEPTH_CLIP: (Verdict.CLIPPED, "depth outside of 0 to 1"),
+    Test.STIPPLE: (Verdict.COVERAGE, "stipple pattern"),
+    Test.KILL: (Verdict.KILLED, "the pixel program drops it"),
+    Test.ALPHA: (Verdict.ALPHA_TEST, ""),
+    Test.COVERAGE_OUTPUT: (Verdict.COVERAGE, "coverage output of the pixel program"),
+    Test.ALPHA_TO_COVERAGE: (Verdict.COVERAGE, "alpha to coverage"),
+}
+"""The verdict on fragments that a test drops, and its detail."""
+
+
+def _how(target: ColorTarget) -> str:
+    """How a colour combines with a target, in words; empty if it replaces it."""
+    parts = []
+    if target.output.blend is not None:
+        parts.append("blended")
+    if target.raster_op != COPY:
+        parts.append("logic operation")
+    if not target.whole:
+        parts.append("some channels masked")
+    return ", ".join(parts)
+
+
+def _note_tests(
+    target: DepthTarget,
+    front: F32 | None,
+    chosen: dict[int, Fragment],
+    stored: bool,
+    members: I64,
+    z: F64,
+    passed: Mask,
+    before: list[I32],
+    after: list[I32],
+) -> None:
+    """Note depth and stencil tests: the ``chosen`` ones of the fragments ``members``.  ``stored``:
+    the depth buffer is the target of the history.
+    """
+    back = np.zeros(len(members), bool) if front is None else front[members] < 0
+    # The same formula, whose depth test passes always, tells the stencil test alone.
+    alone = target.tests._replace(func=CmpFunc.ALWAYS)
+    right = computed(depth_stencil, alone, z, back, *target.numbers, *before)[0]
+    right = np.broadcast_to(right, members.shape)
+    old, new = (words_of(target.row, parts, members.shape) for parts in (before, after))
+    for lane, member in enumerate(members.tolist()):
+        fragment = chosen.get(member)
+        if fragment is None:
+            continue
+        pixels = old[lane].tobytes(), new[lane].tobytes()
+        if stored:
+            fragment.before, fragment.after = pixels
+        tests = bool(passed[lane]), bool(right[lane])
+        _note_test(target, fragment, float(z[lane]), bool(back[lane]), tests, pixels)
+
+
+def _note_test(
+    target: DepthTarget,
+    fragment: Fragment,
+    z: float,
+    back: bool,
+    tests: tuple[bool, bool],
+    pixels: tuple[bytes, bytes],
+) -> None:
+    row, (passed, right) = target.row, tests
+    old, new = (value_of(row, each) for each in pixels)
+    near = passed if right else _nearer(target, z, pixels[0])
+    if row.depth is not None and target.state.enable:
+        fragment.depth = DepthSeen(z, old[0], new[0], target.state.func.name, near)
+    test = target.stencil
+    if test is not None:
+        face = (test.state.back or test.state.front) if back else test.state.front
+        operation = _operation(face, right, near).name
+        numbers = int(test.reference), int(test.mask), int(test.write_mask)
+        stencils = int(old[-1]), int(new[-1])
+        fragment.stencil = StencilSeen(*stencils, face.func.name, *numbers, operation, right)
+    if not right:
+        fragment.drop(Verdict.STENCIL)
+    elif not passed:
+        fragment.drop(Verdict.DEPTH)
+
+
+def _nearer(target: DepthTarget, z: float, pixel: bytes) -> bool:
+    """Whether a fragment passes the depth test, whatever the stencil test says."""
+    words = target.row.view(np.frombuffer(pixel, np.uint8))
+    alone = target.tests._replace(stencil=None)
+    lanes = np.array([z]), np.zeros(1, bool)
+    found = computed(depth_stencil, alone, *lanes, *target.numbers, *parts_of(target.row, words))
+    return bool(np.broadcast_to(found[0], 1)[0])
+
+
+def _operation(face: StencilFace, right: bool, near: bool) -> Any:
+    if not right:
+        return face.fail
+    return face.passed if near else face.depth_fail
+
+
+# Everything in order, with the verdicts on what has no fragment
+
+
+def _in_order(
+    spot: _Spot, instance: int, probes: tuple[_Survey, _Survey, _PixelProbe]
+) -> Iterator[Fragment]:
+    """The fragments at the pixel and, for each primitive near it, why it has none."""
+    wide, clipped, probe = probes
+    for number, chunk in enumerate(wide.chunks):
+        uncut, own, found = clipped.chunks[number], probe.uncut.chunks[number], probe.found[number]
+        sources = {*chunk.near, *(source for source, _ in found)}
+        for source in sorted(sources):
+            for sample in range(own.draw.pipeline.samples):
+                key = source, sample
+                if key in found:
+                    yield from (_ended(own, each) for each in found[key])
+                elif source in chunk.near:
+                    verdict = _absent(spot, key, (chunk, uncut, own))
+                    yield Fragment(instance, chunk.near[source], sample, *verdict)
+
+
+def _absent(
+    spot: _Spot, key: tuple[int, int], chunks: tuple[_Chunk, _Chunk, _Chunk]
+) -> tuple[Verdict, str]:
+    """Why a primitive has no fragment at a sample: from the primitives without and with clipping,
+    and with cull distances.
+    """
+    wide, clipped, own = chunks
+    scissor, merge = own.draw.scissor, own.draw.output.merge
+    if key not in wide.covered:
+        return Verdict.COVERAGE, "the sample is not inside"
+    if key not in clipped.covered:
+        return Verdict.CLIPPED, ""
+    if key not in own.covered:
+        return Verdict.CULLED, "cull distance"
+    if key not in own.faced:
+        return Verdict.CULLED, f"cull mode {own.draw.pipeline.raster.cull.name}"
+    if scissor.intersect(spot.rect).empty:
+        return Verdict.SCISSOR, "outside of the viewport or the scissor rectangle"
+    if own.region.intersect(spot.rect).empty:
+        return Verdict.SCISSOR, "outside of another target"
+    if own.draw.pipeline.samples > 1 and not merge.sample_mask >> key[1] & 1:
+        return Verdict.SAMPLE_MASK, f"sample mask {merge.sample_mask:#x}"
+    raise Disagreement("a covered sample has no fragment", "", key[1])
+
+
+def _ended(chunk: _Chunk, fragment: Fragment) -> Fragment:
+    """A fragment with its verdict: without one it passed all tests and wrote no colour."""
+    if fragment.verdict is None:
+        fragment.drop(*(_of_depth if chunk.role == DEPTH else _of_color)(chunk.draw, chunk.role))
+    return fragment
+
+
+def _of_depth(draw: Draw, role: int | None) -> tuple[Verdict, str]:
+    """The verdict of the depth buffer on a fragment that passed."""
+    target = depth_target(draw)
+    if target is None:
+        return Verdict.DISCARDED_TARGET, "no depth or stencil test"
+    if not target.writes:
+        return Verdict.MASKED, "depth and stencil are not written"
+    return Verdict.WRITTEN, ""
+
+
+def _of_color(draw: Draw, role: int | None) -> tuple[Verdict, str]:
+    """The verdict of a colour target on a fragment that passed and did not write it."""
+    assert role is not None
+    masks, surface = draw.pipeline.write_masks, draw.output.colors[role]
+    if role not in targets_of(draw.pipeline.pixel) or role >= len(masks) or surface is None:
+        return Verdict.DISCARDED_TARGET, "the pixel program does not write the target"
+    if not write_bits(color_format(surface), masks[role]):
+        return Verdict.MASKED, "write mask 0"
+    return Verdict.MASKED, "plane mask"

@@ -1,0 +1,74 @@
+"""The history of a pixel as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dp2emu.escaping import plain
+from dp2emu.explain.pixel_history import Entry, History
+from dp2emu.explain.pixel_place import Number
+from dp2emu.explain.pixel_probe import Verdict
+
+
+def lines_of(history: History) -> Iterator[str]:
+    """The lines of a history: the target, each event, its fragments, and the value at the end."""
+    part = f", subresource {history.index}" if history.index else ""
+    yield (
+        f"surface {history.target}{part}, {plain(history.format)}: "
+        f"pixel {history.x}, {history.y}"
+    )  # fmt: skip
+    many, last = len(history.values) > 1, None
+    for entry in history.entries:
+        event = entry.event
+        if event.number != last:
+            api = "" if event.api_call is None else f"  @{event.api_call}"
+            yield (
+                f"{event.address}  frame {event.frame}  {event.place}{api}  {event.kind.value}  "
+                f"{plain(event.name)}"
+            )
+            last = event.number
+        yield f"    {_entry(entry, many=many)}"
+    if not history.entries:
+        yield "no event touched it"
+    chosen = "" if history.sample is None or not many else f" of sample {history.sample}"
+    yield f"value{chosen}: {_numbers(history.value)}"
+
+
+def _entry(entry: Entry, *, many: bool) -> str:
+    parts = []
+    if entry.primitive is not None:
+        instance = f"instance {entry.instance}, " if entry.instance else ""
+        parts.append(f"{instance}primitive {entry.primitive}")
+    if many:
+        parts.append(f"sample {entry.sample}")
+    verdict = entry.verdict.value + (f" ({entry.detail})" if entry.detail else "")
+    head = f"{', '.join(parts)}: {verdict}" if parts else verdict
+    return "; ".join([head, *_facts(entry)])
+
+
+def _facts(entry: Entry) -> Iterator[str]:
+    """What is known of an entry: tests, program and stored values."""
+    if entry.stencil is not None:
+        test = entry.stencil
+        yield (
+            f"stencil {test.before} -> {test.after}: {test.function} {test.reference} "
+            f"{'passes' if test.passed else 'fails'}, {test.operation}"
+        )
+    if entry.depth is not None:
+        seen = entry.depth
+        yield (
+            f"depth {seen.incoming:.9g} {seen.function} {seen.before:.9g} "
+            f"{'passes' if seen.passed else 'fails'}, now {seen.after:.9g}"
+        )
+    if entry.output is not None:
+        yield f"program {_numbers(entry.output)}"
+    if entry.before != entry.after:
+        yield f"{_numbers(entry.before)} -> {_numbers(entry.after)}"
+    elif entry.verdict is Verdict.WRITTEN:
+        yield f"{_numbers(entry.after)} as before"
+    if entry.overwritten is not None:
+        yield f"overwritten by {entry.overwritten}"
+
+
+def _numbers(numbers: Sequence[Number]) -> str:
+    return " ".join(f"{number:.6g}" for number in numbers)
