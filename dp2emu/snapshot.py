@@ -8,7 +8,9 @@ from typing import Any
 import msgspec
 
 from dp2emu.capture.records import Called, EntryCalled
+from dp2emu.ddi10.device import Device
 from dp2emu.dp2.call import Call
+from dp2emu.dp2.context import Context
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts, facts_of
@@ -24,23 +26,15 @@ SCHEMA = 1
 """Version of the state document; within a version keys may be added, never removed."""
 
 
+Visit = Callable[[Context | Device], Facts]
+"""Type of a function that looks at a context or device and returns more facts about it."""
+
+
 class Moment(msgspec.Struct, frozen=True):
     """A point in a capture: after call ``call``, or before its token ``token``; from 0."""
 
     call: int
     token: int | None = None
-
-
-def moment(text: str) -> Moment:
-    """Parse ``"12"`` (after call 12) or ``"12:3"`` (before its token 3).
-
-    Raises UsageError for other text.
-    """
-    call, colon, token = text.partition(":")
-    numbers = [call, token] if colon else [call]
-    if not all(part.isascii() and part.isdecimal() and len(part) <= 18 for part in numbers):
-        raise UsageError(f"expected CALL or CALL:TOKEN, got {text!r}")
-    return Moment(*map(int, numbers))
 
 
 def snapshot(
@@ -49,20 +43,22 @@ def snapshot(
     *,
     options: Options | None = None,
     fault: Callable[[Dp2Error], None] | None = None,
+    visit: Visit | None = None,
 ) -> Facts:
     """The whole state of one context or device at the moment ``at``, as a JSON object.
 
     Call ``at.call`` names the context or, in a capture that begins with functions of the Direct3D
     10/11 interface, the device; a function of the adapter names the device used last.  ``fault``
-    is called with the errors of earlier calls.  Raises UsageError if the capture has no such
-    call, or the call has no such token or fails before it.
+    is called with the errors of earlier calls.  ``visit`` is called with the context or device,
+    after all work issued before the moment, and adds what it returns.  Raises UsageError if the
+    capture has no such call, or the call has no such token or fails before it.
     """
     options = options or Options()
     driver = Driver(options=options)
     watcher = Watcher(fault=fault) if fault is not None else Watcher()
     with Document(None) as page:
         player = Player(driver, capture.name, page, watcher, options)
-        observer = _Observer(driver, player, at)
+        observer = _Observer(driver, player, at, visit)
         driver.command_taps.append(observer.tap)
         device = 0
         with working_at(player.place):
@@ -75,7 +71,7 @@ def snapshot(
                 if isinstance(record, EntryCalled) and not player.tally.calls:
                     device = _device_of(record, device)
                     if player.tally.entries > at.call:
-                        facts = _device_facts(player, record, device, at)
+                        facts = _device_facts(player, record, device, at, visit)
                         player.close(None)
                         return facts
     count = player.tally.calls or player.tally.entries
@@ -91,7 +87,9 @@ def _device_of(record: EntryCalled, last: int) -> int:
     return created[0] if record.entry == "Adapter.CreateDevice" and created else last
 
 
-def _device_facts(player: Player, record: EntryCalled, device: int, at: Moment) -> Facts:
+def _device_facts(
+    player: Player, record: EntryCalled, device: int, at: Moment, visit: Visit | None
+) -> Facts:
     if at.token is not None:
         what = f"call {at.call} is {record.entry}, a function of the Direct3D 10/11 interface"
         raise UsageError(f"no token {at.token}: {what}")
@@ -101,7 +99,8 @@ def _device_facts(player: Player, record: EntryCalled, device: int, at: Moment) 
     except UsageError as error:
         raise UsageError(f"call {at.call}: {error.what}") from None
     where = {"schema": SCHEMA, "call": at.call, "token": None, "entry": record.entry}
-    return {**where, "device": device, **facts}
+    more = {} if visit is None else visit(player.facade.finished(device))
+    return {**where, "device": device, **facts, **more}
 
 
 class _Observer:
@@ -110,10 +109,11 @@ class _Observer:
     Mutable: it counts the tokens of the moment's call.
     """
 
-    def __init__(self, driver: Driver, player: Player, at: Moment) -> None:
+    def __init__(self, driver: Driver, player: Player, at: Moment, visit: Visit | None) -> None:
         self._driver = driver
         self._player = player
         self._at = at
+        self._visit = visit
         self._tokens = 0
         self._found: Facts | None = None
 
@@ -144,7 +144,11 @@ class _Observer:
         if context is None:
             raise UsageError(f"call {self._at.call}: context {call.dwhContext} does not exist")
         where = {"schema": SCHEMA, "call": self._at.call, "token": self._at.token}
-        return {**where, **place, **facts_of(context)}
+        facts = {**where, **place, **facts_of(context)}
+        if self._visit is None:
+            return facts
+        self._driver.gpu.finish()
+        return facts | self._visit(context)
 
 
 def snapshot_text(facts: Facts) -> str:
@@ -164,14 +168,15 @@ def _lines(value: Facts, indent: str) -> Iterator[str]:
             yield f"{indent}{key}"
             yield from (f"{indent}  {line}" for line in entry.splitlines())
         else:
-            yield f"{indent}{key}: {_shown(entry)}"
+            yield f"{indent}{key}: {shown(entry)}"
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A fact as text: numbers, or ``none``, ``yes`` and ``no``."""
     if value is None or value == {}:
         return "none"
     if isinstance(value, list):
-        return " ".join(map(_shown, value)) or "none"
+        return " ".join(map(shown, value)) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int) and value >= 0x10000:

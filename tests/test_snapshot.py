@@ -12,7 +12,7 @@ from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, RenderState, TransformState
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
-from dp2emu.snapshot import Moment, moment, snapshot, snapshot_text
+from dp2emu.snapshot import Moment, snapshot, snapshot_text
 from tests.replay.authoring import (
     BEGIN,
     BUFFER,
@@ -71,13 +71,6 @@ def test_a_missing_call_or_token_is_an_error(at: Moment, what: str) -> None:
 def test_a_call_without_a_context_is_an_error() -> None:
     with pytest.raises(UsageError, match="context 9"):
         snapshot(capture_of(*SETTING, called(fog(1), context=9)), Moment(0))
-
-
-@pytest.mark.parametrize("text", ["", "x", "-1", "1:", ":1", "1:2:3", "9" * 19, "\u0661"])
-def test_a_moment_is_a_call_or_a_call_and_a_token(text: str) -> None:
-    assert (moment("7"), moment("7:12")) == (Moment(7), Moment(7, 12))
-    with pytest.raises(UsageError, match="CALL"):
-        moment(text)
 
 
 def test_earlier_faults_are_reported() -> None:

@@ -134,18 +134,21 @@ class Opened(NamedTuple):
         return cast("AnyCapture", self.capture)
 
 
-def capture_verb(name: str, *, trace: TraceVerb | None = None) -> Callable[[Verb], Verb]:
+def capture_verb(
+    name: str, *, trace: TraceVerb | None = None, buffers: bool = True
+) -> Callable[[Verb], Verb]:
     """Give the verb ``name`` the FILE argument, the options of bare buffers, and ``--limit``.
 
     The verb gets an ``Opened`` capture, which is closed afterwards, then its own options.  FILE
     may be of the kinds in ``verbs.VERBS``.  A trace of API calls is passed to the function
-    ``trace``, by default to the verb, as a capture.
+    ``trace``, by default to the verb, as a capture.  Without ``buffers`` FILE is no bare buffer,
+    and the verb has no options of these.
     """
 
     def decorate(verb: Verb) -> Verb:
         @wraps(verb)
         def run(file: str, **options: Any) -> int | None:
-            bare = _bare_options(options)
+            bare = _bare_options(options) if buffers else None
             with _stream(file) as stream:
                 place = None if file == "-" else stream
                 if bare is None:
@@ -156,7 +159,8 @@ def capture_verb(name: str, *, trace: TraceVerb | None = None) -> Callable[[Verb
                     return verb(Opened(_imported(calls), place), **options)
                 return verb(Opened(_stored(stream, bare), place), **options)
 
-        return click.argument("file", type=INPUT)(with_limits(with_options(run, *_BARE)))
+        others = _BARE if buffers else ()
+        return click.argument("file", type=INPUT)(with_limits(with_options(run, *others)))
 
     return decorate
 

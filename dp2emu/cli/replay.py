@@ -13,6 +13,7 @@ import click
 
 from dp2emu.cli.allowances import show_judgements, with_allowance
 from dp2emu.cli.captures import Opened, Verb, capture_verb, given_limits, with_options
+from dp2emu.cli.film import FilmOptions, with_film
 from dp2emu.cli.junit import with_junit, write_junit
 from dp2emu.cli.options import EMULATOR, TIMING, with_driver_options, with_rig, with_scenario
 from dp2emu.cli.outcome import (
@@ -132,6 +133,7 @@ def _with_pictures(verb: Verb) -> Verb:
     "--json", "json_path", metavar="PATH", type=OUTPUT, help='Write replay JSON; "-" is stdout.'
 )
 @_with_pictures
+@with_film
 @click.option(
     "--timing",
     metavar="MODEL",
@@ -154,6 +156,7 @@ def command(
     verify: bool,
     junit_path: str | None,
     wanted: PictureOptions,
+    film: FilmOptions,
     options: Options,
     allowance: Allowance,
 ) -> int:
@@ -168,6 +171,16 @@ def command(
     model = parse_timing(timing) if timing else None
     capture = opened.capture
     faults, differences = _Lines("fault"), _Lines("difference")
+    if film.given:
+        others = wanted._replace(png=None, frames=None)
+        if json_path or junit_path or scenario or verify or rig != EMULATOR or any(others):
+            given = "--draws, --at, --every and --strip"
+            raise click.UsageError(f"{given} go with --png, --frames, --timing and engines only")
+        watcher = Watcher(fault=lambda error: faults.show(str(error)))
+        tally = film.played(capture, wanted.png, wanted.frames, options, model, watcher)
+        faults.close()
+        say(_summary(capture.name, tally))
+        return worst(_code(capture.name, tally, verify=False), _report_losses(capture))
     judged: list[Judgement] = []
     cases = ReplayCases(capture.name, answers=verify)
 

@@ -32,6 +32,8 @@ VERBS = {
     "why": VerbRow("Explain the answers of a query.", _PLAYED),
     "pixel": VerbRow("List the draws that wrote a pixel.", _PLAYED),
     "report": VerbRow("Explain a capture on one HTML page.", _PLAYED),
+    "mesh": VerbRow("Show the vertices and primitives of a draw, stage by stage.", _PLAYED),
+    "overlay": VerbRow("Show what a draw did at each pixel, as a picture.", _PLAYED),
     "dump": VerbRow("Show a capture as text, or its tokens as JSON lines.", _PLAYED),
     "assemble": VerbRow("Convert the text of dump back to a capture.", (CAPTURE_TEXT,)),
     "convert": VerbRow("Rewrite a capture in another form.", _CAPTURES),

@@ -132,6 +132,14 @@ class Facade:
         numbers = {id(memory): each for each, memory in self._memory.items()}
         return facts_of(at.device, lambda memory: numbers.get(id(memory)))
 
+    def finished(self, number: int) -> Device:
+        """A device, its commands executed.  Raises UsageError if it does not exist."""
+        at = self._devices.get(number)
+        if at is None or at.device.destroyed:
+            raise UsageError(f"device {number} does not exist")
+        self._wait(at)
+        return at.device
+
     def device(self, number: int) -> Device | None:
         """The device of a number, None if there is none; it may be destroyed."""
         found = self._devices.get(number)

@@ -130,6 +130,26 @@ _TAKE: dict[str, Callable[[Surface], Picture]] = {
 """Functions that make a picture of a surface, by what it shows: color, depth or stencil."""
 _GREY = {"depth": DEPTHS, "stencil": STENCILS}
 
+
+def kinds_of(desc: SurfaceDesc) -> list[str]:
+    """What pictures of a surface show: depth and stencil as far as its format has them, otherwise
+    color.
+    """
+    format = desc.dxgi or desc.format
+    return [kind for kind, formats in _GREY.items() if format in formats] or ["color"]
+
+
+def take(surface: Surface, shows: str) -> Picture:
+    """The picture of the color, depth or stencil of a surface.  Raises Unsupported."""
+    return _TAKE[shows](surface)
+
+
+def picture_name(place: str, surface: int, shows: str) -> str:
+    """Name of the file of a picture of a surface, taken at ``place``, such as ``call000001``."""
+    suffix = "" if shows == "color" else f"_{shows}"
+    return f"{place}_surface{surface}{suffix}.png"
+
+
 Publish = Callable[[dict[str, Any] | None, "Judged | None"], None]
 PublishData = Callable[[dict[str, Any]], None]
 
@@ -257,10 +277,7 @@ class Photographer:
         Surfaces of other formats are pictured in colour.
         """
         for handle in handles:
-            desc = self._rig.surface(handle)
-            format = desc.dxgi or desc.format
-            kinds = [kind for kind, formats in _GREY.items() if format in formats]
-            for kind in kinds or ["color"]:
+            for kind in kinds_of(self._rig.surface(handle)):
                 yield partial(self._take, Shot(frame, self._call, handle, kind))
 
     def _take(self, shot: Shot, raw: Callable[[Picture], None] | None = None) -> None:
@@ -282,7 +299,7 @@ class Photographer:
     def _develop(
         self, shot: Shot, surface: Surface, known: bool, raw: Callable[[Picture], None] | None
     ) -> None:
-        picture = _TAKE[shot.shows](surface)
+        picture = take(surface, shot.shows)
         if raw is not None:
             raw(picture)
         if known:
@@ -292,8 +309,7 @@ class Photographer:
             self._sheet.add(
                 picture, f"frame {shot.frame} call {shot.call}", f"surface {shot.surface} {shows}"
             )
-        suffix = "" if shot.shows == "color" else f"_{shot.shows}"
-        name = f"call{shot.call:06}_surface{shot.surface}{suffix}.png"
+        name = picture_name(f"call{shot.call:06}", shot.surface, shot.shows)
         self._file(shot, picture, name)
 
     def _take_recorded(self, record: Pictured, frame: int) -> None:

@@ -75,6 +75,13 @@ class Builder(Arithmetic):
         """Number of slots or of recorded statements so far, whichever is greater."""
         return max(len(self._slots), self._recorded)
 
+    def at(self, lowering: object, *instructions: object) -> None:
+        """Note that the following statements come from ``instructions`` of the shader that
+        ``lowering`` translates, or from none.
+
+        This builder notes nothing (``origins.RecordingBuilder``).
+        """
+
     # Values
 
     def constant(self, type: Type, number: float) -> Value:
@@ -277,10 +284,14 @@ class Builder(Arithmetic):
             tuple(self._files.values()),
             tuple(self._inputs.values()),
             tuple(self._outputs.values()),
-            coalesce_copies((*self._prologue, *self._open[0].statements)),
+            self._finished((*self._prologue, *self._open[0].statements)),
         )
         verify(program)
         return program
+
+    def _finished(self, statements: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
+        """The statements of the program, made from those that were recorded."""
+        return coalesce_copies(statements)
 
     def _emit(self, statement: ir.Statement) -> None:
         self._recorded += 1

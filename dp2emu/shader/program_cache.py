@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
+from dp2emu.shader.origins import remember
+
 PROGRAM_SLOTS = 1 << 19
 """Default limit on the sum of the sizes in a program cache: slots of programs, plus one per
 ``_SLOT_BYTES`` of shader code."""
@@ -32,6 +34,7 @@ def programs_cached(
         def measured(*arguments: _P.args, **named: _P.kwargs) -> _T:
             nonlocal taken
             result = compute(*arguments, **named)
+            remember(result, compute, arguments, named)
             size = max(slots(result) + code_bytes(arguments[0]) // _SLOT_BYTES, 1)
             taken += size
             if taken > room:

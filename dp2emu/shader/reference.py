@@ -158,14 +158,15 @@ def machine_of(
     mask: Mask | None,
     environment: Environment,
     own: Mapping[type, Execute] = MappingProxyType({}),
+    kind: type[Machine] | None = None,
 ) -> Machine:
     """Return a Machine with the inputs, files and slots of a program, ready to run it.
 
-    ``own`` has functions that execute additional types of statement, by type.  Raises KeyError and
-    ValueError as ``run`` does.
+    ``own`` has functions that execute additional types of statement, by type; ``kind`` is a
+    subclass of Machine to make.  Raises KeyError and ValueError as ``run`` does.
     """
     check_lanes(program, lanes, mask)
-    return Machine(
+    return (kind or Machine)(
         lanes=lanes,
         slots=[_ZERO[type] for type in program.slots],
         inputs={port.name: input_lanes(port, inputs[port.name], lanes) for port in program.inputs},

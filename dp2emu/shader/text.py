@@ -38,6 +38,16 @@ def dump(program: ir.Program) -> str:
     return "".join(f"{line}\n" for line in _lines(program))
 
 
+def line_of(program: ir.Program, statement: ir.Statement) -> str:
+    """Return the line of a statement of a program; of an If or a Loop the line that opens it."""
+    return next(iter(_DUMPS[type(statement)](_Dump(program.slots), statement)))
+
+
+def slot_name(program: ir.Program, slot: int) -> str:
+    """Return the name of a slot: the letter of its type, and its number."""
+    return _Dump(program.slots).slot(slot)
+
+
 def _lines(program: ir.Program) -> Iterator[str]:
     yield program.stage.value
     for word, ports in ("input", program.inputs), ("output", program.outputs):

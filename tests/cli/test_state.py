@@ -37,7 +37,7 @@ def test_a_fault_on_the_way_is_code_3(tmp_path: Path) -> None:
 
 def test_a_moment_that_cannot_be_meant_is_code_2(tmp_path: Path) -> None:
     path = stream(tmp_path)
-    for at, what in (("x", "expected CALL or CALL:TOKEN"), ("9", "no call 9")):
+    for at, what in (("x", "expected E12, 7:3 (call:token)"), ("9", "no call 9")):
         ran = dp2emu("state", path, "--at", at)
         assert (ran.code, ran.out) == (2, b"")
         assert what in ran.err

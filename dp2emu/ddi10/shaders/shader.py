@@ -35,6 +35,7 @@ from dp2emu.shader.ir import (
     Slot,
     Statement,
 )
+from dp2emu.shader.origins import carried
 from dp2emu.shader.ports import CONSTANT, LAYER, NOPERSPECTIVE, VIEWPORT, varying
 from dp2emu.shader.program_cache import programs_cached
 from dp2emu.shader.sampling import COMPONENTS
@@ -99,13 +100,14 @@ def _with_lane(
 
     def rewrite(statement: Statement) -> Statement:
         if isinstance(statement, Fetch) and statement.unit in units:
-            return replace(statement, operands=(lane, *statement.operands))
+            return carried(statement, replace(statement, operands=(lane, *statement.operands)))
         if isinstance(statement, If):
             then = _with_lane(statement.then, units, lane)
             otherwise = _with_lane(statement.otherwise, units, lane)
-            return replace(statement, then=then, otherwise=otherwise)
+            return carried(statement, replace(statement, then=then, otherwise=otherwise))
         if isinstance(statement, Loop):
-            return replace(statement, body=_with_lane(statement.body, units, lane))
+            inside = _with_lane(statement.body, units, lane)
+            return carried(statement, replace(statement, body=inside))
         return statement
 
     return tuple(map(rewrite, statements))

@@ -231,7 +231,7 @@ def _by_engine(
     texturing, kernel = setting.texturing, setting.kernel
     probe, budget = observers
     metering = partial(metered, region=setting.targets.region, budget=budget)
-    stages = _Executors(metering(partial(_draw_chunk, setting.targets, texturing, probe)))
+    stages = _Executors(metering(partial(draw_chunk, setting.targets, texturing, probe)))
     if kernel is None or probe is not None:
         return doing(stages)
     if name_of(texturing.run) == CHECKED:
@@ -273,13 +273,13 @@ def _drawn(draw: Draw, texturing: Texturing, executors: _Executors) -> Work:
     program.
     """
     work: Work | None = None
-    for part in _parts(draw):
+    for part in parts_of(draw):
         done = _draw_part(part, texturing, executors)
         work = done if work is None else work + done
     return work or Work()
 
 
-def _parts(draw: Draw) -> Iterable[Draw]:
+def parts_of(draw: Draw) -> Iterable[Draw]:
     """The draw split into draws of one instance each, without strip cuts and patches."""
     if draw.input.instances is None and draw.input.patch is None and not draw.input.cuts:
         return (draw,)
@@ -312,7 +312,7 @@ def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) 
         if token.word.value:
             token.check()
         stop = min(start + CHUNK, end)
-        work += rest(draw, _assembled(draw, texturing, start, stop))
+        work += rest(draw, assembled_chunk(draw, texturing, start, stop))
     return work
 
 
@@ -368,7 +368,7 @@ def _count_samples(draw: Draw, passed: int, counters: Counters) -> None:
     counters.multisamples.add(target.serial, samples, passed)
 
 
-def _draw_chunk(
+def draw_chunk(
     targets: Targets, texturing: Texturing, probe: Probe | None, draw: Draw, assembled: Geometry
 ) -> Work:
     """Draw primitives by the reference stages that follow clipping -> their work."""
@@ -394,7 +394,7 @@ def _draw_chunk(
     return work + Work(unordered_bytes=sum(shader.moved_bytes))
 
 
-def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geometry:
+def assembled_chunk(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geometry:
     """Assemble primitives in screen space, by compiled code if the engine compiles."""
     names = geometry_names(draw.pipeline.pixel)
     sampler, run = StageSampler(texturing, Stage.VERTEX), texturing.run

@@ -20,7 +20,7 @@ from dp2emu.gpu.command.topology import TOPOLOGIES
 from dp2emu.gpu.command.work import Streams, Work
 from dp2emu.gpu.geometry_shader.geometry_stage import emitted
 from dp2emu.gpu.geometry_shader.stream_output import stream_out
-from dp2emu.gpu.input_assembler.vertex_fetch import strips, vertex_bytes, vertex_numbers
+from dp2emu.gpu.input_assembler.vertex_fetch import Strips, strips, vertex_bytes, vertex_numbers
 from dp2emu.gpu.patches.hull_domain import divided
 from dp2emu.gpu.rasterizer.clip import Geometry, placed
 from dp2emu.gpu.vertex_shader.mesh import (
@@ -50,17 +50,27 @@ def assembled(draw: Draw, running: StageRun) -> Iterator[Made]:
     total, row = int(counts.sum()), TOPOLOGIES[draw.input.topology]
     read = int((row.step * counts + row.extra).sum()) if total else 0
     work = Work(vertices=read, vertex_bytes=read * vertex_bytes(draw.pipeline.layout))
-    ends = np.cumsum(counts)
+    for ids, places in placed_primitives(draw, Strips(starts, counts)):
+        mesh = Mesh({}, places, LISTS.get(draw.input.topology, draw.input.topology), ids)
+        yield Made(_with_vertices(draw, running, mesh), work + Work(primitives=len(ids)))
+        work = Work()
+
+
+def placed_primitives(draw: Draw, given: Strips) -> Iterator[tuple[I64, I64]]:
+    """Primitive numbers in chunks, and for each the positions of its vertices in the index buffer
+    (or vertex numbers without one), shape (k, n), adjacent vertices included.
+    """
+    starts, counts = given
+    total, ends = int(counts.sum()), np.cumsum(counts)
     for start in range(0, total, CHUNK):
         ids = np.arange(start, min(start + CHUNK, total))
         strip = np.searchsorted(ends, ids, side="right")
         number = ids - (ends - counts)[strip]
-        places = starts[strip] + corners_with_adjacent(
-            draw.input.topology, number, number == counts[strip] - 1
+        yield (
+            ids,
+            starts[strip]
+            + corners_with_adjacent(draw.input.topology, number, number == counts[strip] - 1),
         )
-        mesh = Mesh({}, places, LISTS.get(draw.input.topology, draw.input.topology), ids)
-        yield Made(_with_vertices(draw, running, mesh), work + Work(primitives=len(ids)))
-        work = Work()
 
 
 def _with_vertices(draw: Draw, running: StageRun, mesh: Mesh) -> Mesh:

@@ -69,14 +69,19 @@ def divided(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Mad
     for mesh, work in flow:
         yield Made(_NOTHING, work)
         if mesh.topology in PATCHES and len(mesh.corners) == stage.hull.takes:
-            together = max(WORDS // _words(stage), 1)
-            for start in range(0, mesh.count, together):
-                patches = mesh.part(slice(start, start + together))
+            for patches in patch_batches(stage, mesh):
                 for made in _of_patches(draw, stage, running, patches):
                     points += made.work.domain_runs
                     if points > most:
                         raise Unsupported(f"draws of more than {most:,} divided points")
                     yield made
+
+
+def patch_batches(stage: TessellationStage, mesh: Mesh) -> Iterator[Mesh]:
+    """Divide a mesh of patches into batches whose hull program runs at once."""
+    together = max(WORDS // _words(stage), 1)
+    for start in range(0, mesh.count, together):
+        yield mesh.part(slice(start, start + together))
 
 
 def _most(draw: Draw) -> int:
@@ -102,7 +107,7 @@ def _of_patches(
     draw: Draw, stage: TessellationStage, running: StageRun, mesh: Mesh
 ) -> Iterator[Made]:
     hull = stage.hull
-    points, constants = _hull(draw, hull, running, mesh)
+    points, constants = hull_outputs(draw, hull, running, mesh)
     factors = stage.tessellator.factors(
         *(_factors(hull, places, constants) for places in (hull.edges, hull.inside))
     )
@@ -131,7 +136,7 @@ def _batches(stage: TessellationStage, factors: Factors) -> Iterator[Factors]:
             yield factors.part(chosen)
 
 
-def _hull(
+def hull_outputs(
     draw: Draw, hull: HullStage, running: StageRun, mesh: Mesh
 ) -> tuple[Registers, Registers]:
     """Run a hull program -> control points; patch constants, shape (patches, registers, 4)."""

@@ -119,6 +119,16 @@ LANES = 1 << 15
 """Most fragments for which the pixel program runs at once."""
 
 
+class Observing:
+    """An engine that is told where the lanes of pixel programs are."""
+
+    def at(self, shading: Shading, sites: Sites, real: Mask | None) -> Run:
+        """The engine for one run at ``sites``; those that are not ``real`` complete quads, None
+        means all are real.
+        """
+        raise NotImplementedError
+
+
 class Shading(msgspec.Struct, frozen=True):
     """A pixel program and the planes of its inputs.
 
@@ -305,8 +315,11 @@ def _run(
     if _reads(shading.program, COVERAGE_PORT):
         inputs[COVERAGE_PORT] = mask
     memory = _memory(shading, count, real)
+    run = shading.run
+    if isinstance(run, Observing):
+        run = run.at(shading, sites, real)
     with locate_disagreement(lambda lane: f"pixel {sites.x[lane]}, {sites.y[lane]}"):
-        result = shading.run(
+        result = run(
             shading.program,
             inputs,
             uniforms,

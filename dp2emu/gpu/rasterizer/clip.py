@@ -284,7 +284,7 @@ def placed(
     varyings = slice(4, 4 + len(written))
     flatten_and_wrap(draw, written, lanes[varyings])
     sources = np.arange(len(numbers))
-    dropped = _dropped(draw, outputs, corner)
+    dropped = dropped_by_distances(draw, outputs, corner)
     if dropped is not None:
         kept = sources = np.flatnonzero(~dropped)
         lanes, numbers = lanes[..., kept], numbers[kept]
@@ -349,7 +349,7 @@ def _table(
     return table[:, corner], written, len(distances)
 
 
-def _dropped(draw: Draw, outputs: Mapping[str, Lanes], corner: I64) -> Mask | None:
+def dropped_by_distances(draw: Draw, outputs: Mapping[str, Lanes], corner: I64) -> Mask | None:
     """Mask of primitives with a NaN clip distance, or with a cull distance that is negative or NaN
     at all corners (Direct3D 10); None without such distances.
     """

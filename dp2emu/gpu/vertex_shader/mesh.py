@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from dp2emu.d3d.enums import PrimitiveType
 from dp2emu.d3d.enums10 import Topology10
 from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.command.bindings import Topology
@@ -144,6 +145,7 @@ _CORNERS: dict[Topology, _Corners] = {
     Topology10.LINESTRIP_ADJ: _strip_of(4),
     Topology10.TRIANGLELIST_ADJ: _list_of(6),
     Topology10.TRIANGLESTRIP_ADJ: _triangle_strip_adjacent,
+    PrimitiveType.TRIANGLEFAN: lambda i, last: (i + 1, i + 2, np.zeros_like(i)),
     **{patch: _list_of(points) for patch, points in PATCHES.items()},
 }
 

@@ -65,6 +65,7 @@ def lower_body(low: Lowering, body: Iterable[Instruction]) -> None:
     for group in _pairs(body):
         if low.b.size > MAX_SLOTS:
             raise TooLong(MAX_SLOTS, group[0].offset)
+        low.b.at(low, *group)
         effect = EFFECTS.get(group[0].op)
         if effect is not None:
             effect(low, group[0])
@@ -326,6 +327,7 @@ def lower_vertex(shader: Shader) -> Lowered:
     low = Lowering(shader, SamplerBindings())
     store_inputs(low)
     lower_body(low, low.parts.main)
+    low.b.at(low)
     return _lowered(low, vertex_outputs(low))
 
 
@@ -349,6 +351,7 @@ def lower_pixel(
     low = Lowering(shader, SamplerBindings(sampler_kinds or {}, projections or {}))
     store_inputs(low)
     lower_body(low, low.parts.main)
+    low.b.at(low)
     return _lowered(low, pixel_outputs(low, epilogue))
 
 

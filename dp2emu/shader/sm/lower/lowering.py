@@ -15,8 +15,9 @@ from dp2emu.errors import ShaderError
 from dp2emu.identity_cache import identity_cached
 from dp2emu.shader import ir
 from dp2emu.shader.budget import Budget, Loops, Step, loops_of
-from dp2emu.shader.builder import LOOP_LIMIT, Builder
+from dp2emu.shader.builder import LOOP_LIMIT
 from dp2emu.shader.ir import Program, TextureKind
+from dp2emu.shader.origins import new_builder
 from dp2emu.shader.ports import CENTROID
 from dp2emu.shader.sm.flow import CALLS, LOOP_ENDS, LOOPS, Routines, routines
 from dp2emu.shader.sm.modifiers import ResultModifier, TextureType
@@ -181,7 +182,7 @@ class Lowering:
         self.shader = shader
         self.version = shader.version
         self.parts = routines(shader)
-        self.b = Builder(_STAGES[shader.version.stage])
+        self.b = new_builder(_STAGES[shader.version.stage])
         self.bound = bound
         self.own = {
             i.target.register: i.constant

@@ -221,6 +221,7 @@ def _lowered(low: Lowering) -> Lowered4:
     if _of_constants(low.parts):
         _begin_with_constants(low)
     lower_routine(low, low.parts.main)
+    low.b.at(low)
     for number, component, value in _declared(low):
         low.b.output(f"o{number}.{COMPONENTS[component]}", value)
     return lowered(low)
@@ -275,5 +276,6 @@ def lower(program: Program) -> Lowered4:
     low = Lowering(program, registers=registers_of(program.instructions, stage))
     store_inputs(low)
     lower_routine(low, low.parts.main)
+    low.b.at(low)
     _OUTPUTS[stage](low)
     return lowered(low)

@@ -74,6 +74,7 @@ def _blocks(body: tuple[Instruction, ...]) -> dict[int, tuple[Instruction, ...]]
 def _lower(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
     if low.b.size > MAX_SLOTS:
         raise TooLong(MAX_SLOTS, instruction.offset)
+    low.b.at(low, instruction)
     if instruction.op not in _LABELS:
         _enter_case(low, instruction)
     if instruction.op in _OPEN:

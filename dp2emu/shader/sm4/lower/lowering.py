@@ -18,7 +18,7 @@ import msgspec
 
 from dp2emu.shader import ir
 from dp2emu.shader.budget import EXECUTED, Budget, Loops, Step, loops_of
-from dp2emu.shader.builder import Builder
+from dp2emu.shader.origins import new_builder
 from dp2emu.shader.resources import MemoryOperation, Unit
 from dp2emu.shader.sm4.flow import CALLS, Phase, label_of, phases
 from dp2emu.shader.sm4.lower.declared import Declared, declared
@@ -151,7 +151,7 @@ class Lowering:
         self.parts = phase or phases(program)[0]
         self.registers = registers
         self.declared = declared(self.parts.declarations, before)
-        self.b = Builder(_STAGES[program.version.stage])
+        self.b = new_builder(_STAGES[program.version.stage])
         self.variables: dict[Place, Variable] = {}
         self.known: dict[Place, Value] = {}
         self.arrays = {

@@ -1,0 +1,100 @@
+"""The verb ``dp2emu mesh``: show the vertices and primitives of a draw, stage by stage."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from dp2emu.cli.captures import Opened, capture_verb
+from dp2emu.cli.options import with_driver_options, with_timing
+from dp2emu.cli.outcome import FAULTS, FINE, complain
+from dp2emu.cli.paths import OUTPUT, verb_command
+from dp2emu.cli.streams import text_output
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.escaping import plain
+from dp2emu.explain.address import parse_address
+from dp2emu.explain.at_draw import at_draw
+from dp2emu.explain.events import Event
+from dp2emu.explain.mesh import STAGES, Piece, mesh_of, stages_of
+from dp2emu.explain.mesh_files import csv_lines, json_of, obj_lines, text_lines
+from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.replay import Watcher
+
+
+@verb_command("mesh")
+@capture_verb("mesh")
+@click.argument("event", metavar="EVENT")
+@click.option(
+    "--stage", type=click.Choice(STAGES),
+    help="Only this stage; --csv and --obj have one, by default the input.",
+)  # fmt: skip
+@click.option("--csv", "form", flag_value="csv", help="Print all vertices as CSV.")
+@click.option("--json", "form", flag_value="json", help="Print a JSON object.")
+@click.option("--obj", "form", flag_value="obj", help="Print a Wavefront OBJ file.")
+@click.option("-o", "output", metavar="FILE", type=OUTPUT, default="-", help="Write to a file.")
+@with_timing
+@with_driver_options
+def command(
+    opened: Opened,
+    event: str,
+    stage: str | None,
+    form: str | None,
+    output: str,
+    timing: str | None,
+    options: Options,
+) -> int:
+    """Show the vertices and primitives of a draw, stage by stage.
+
+    EVENT is the address of a draw.  The memory is as before the draw.
+    """
+    faults: list[Dp2Error] = []
+    one = stage or ("input" if form in ("csv", "obj") else None)
+    found, pieces = at_draw(
+        opened.capture,
+        parse_address(event),
+        lambda event, draw, stage: _wanted(draw, one),
+        options=options,
+        timing=parse_timing(timing) if timing else None,
+        watcher=Watcher(fault=faults.append),
+    )
+    with text_output(output) as out:
+        for text in _written(found, pieces, form):
+            out.write(text + "\n")
+    for fault in faults:
+        complain(str(fault))
+    return FAULTS if faults else FINE
+
+
+def _wanted(draw: Draw, stage: str | None) -> list[Piece]:
+    there = stages_of(draw)
+    if stage is not None and stage not in there:
+        raise UsageError(f"the draw has no stage {stage}; it has {', '.join(there)}")
+    return list(mesh_of(draw, STAGES if stage is None else (stage,)))
+
+
+def _written(event: Event, pieces: list[Piece], form: str | None) -> Iterable[str]:
+    if form == "csv":
+        return csv_lines(pieces)
+    if form == "obj":
+        return obj_lines(pieces)
+    if form == "json":
+        return [json.dumps(json_of(pieces, _event_facts(event)), indent=1)]
+    head = f"{event.address} {event.place} {event.name}: {event.primitives} primitives"
+    return map(plain, (head, *text_lines(pieces)))
+
+
+def _event_facts(event: Event) -> dict[str, Any]:
+    return {
+        "event": event.number,
+        "frame": event.frame,
+        "call": event.call,
+        "token": event.token,
+        "item": event.item,
+        "api_call": event.api_call,
+        "name": event.name,
+    }
