@@ -39,6 +39,15 @@ _EVENTS = re.compile(r"[eE](?=\d)")
     help="Compare with reference pictures, or with the pictures of another capture.",
 )
 @click.option("--events", metavar="A-B", help="Only these events, like E10-E99, 10-99 or E10-.")
+@click.option(
+    "--pixel",
+    "pixels",
+    metavar="X Y",
+    nargs=2,
+    type=click.IntRange(0, 65535),
+    multiple=True,
+    help="Put the history of this pixel on the page.",
+)
 @with_allowance(tolerance=4, share=99.5, across=16)
 @with_timing
 @with_driver_options
@@ -47,6 +56,7 @@ def command(
     output: str,
     against: str | None,
     events: str | None,
+    pixels: tuple[tuple[int, int], ...],
     allowance: Allowance,
     timing: str | None,
     options: Options,
@@ -70,6 +80,7 @@ def command(
             timing=parse_timing(timing) if timing else None,
             against=references,
             allowance=allowance,
+            pixels=pixels,
         )
     page = page_of(model)
     with text_output(output) as out:

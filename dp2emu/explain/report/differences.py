@@ -10,6 +10,7 @@ from typing import Any
 
 from dp2emu.diff.images import Allowance, Comparison, Pixels, read_image
 from dp2emu.diff.judging import Judge, Judgement, References
+from dp2emu.explain.report.histories import Spot, differing
 from dp2emu.explain.report.pictures import picture_row
 from dp2emu.limits import GENEROUS, Limits
 from dp2emu.replay import Pictures, Recording, replay
@@ -21,7 +22,9 @@ CHARACTERS = 2_000_000
 class KeepingJudge(Judge):
     """A judge that keeps what it compared as rows for the page.  Mutable: rows are added.
 
-    ``now`` is a function that returns the number of the last event, None before the first.
+    ``now`` is a function that returns the number of the last event, None before the first;
+    ``handle`` one from a picture's name and API call to the handle of its surface, None if
+    unknown.  ``spots`` are the pixels that differ.
     """
 
     def __init__(
@@ -29,11 +32,14 @@ class KeepingJudge(Judge):
         references: References,
         allowance: Allowance,
         now: Callable[[], int | None],
+        handle: Callable[[str, int | None], int | None],
         limits: Limits = GENEROUS,
     ) -> None:
         super().__init__(references, allowance, limits=limits)
         self.rows: list[dict[str, Any]] = []
+        self.spots: list[Spot] = []
         self._now = now
+        self._handle = handle
         self._size = 0
 
     def judge(self, name: str, call: int | None, image: Pixels) -> Judgement | None:
@@ -41,9 +47,12 @@ class KeepingJudge(Judge):
         found = super().judge(name, call, image)
         if found is None or found.comparison is None or found.reference is None:
             return found
-        row = _row(name, found, found.comparison, self._now())
+        target = self._handle(name, call)
+        row = _row(name, found, found.comparison, self._now()) | {"surface": target}
+        other = read_image(self.references.folder / found.reference, self._limits)
+        if target is not None and found.comparison.beyond:
+            self.spots += differing(target, image, other, self.allowance.tolerance)
         if self._size < CHARACTERS:
-            other = read_image(self.references.folder / found.reference, self._limits)
             row |= {"picture": picture_row(image), "other": picture_row(other)}
             self._size += sum(len(row[each]["data"]) for each in ("picture", "other"))
         self.rows.append(row)
@@ -62,7 +71,7 @@ def _row(name: str, found: Judgement, comparison: Comparison, event: int | None)
         "name": name,
         "reference": found.reference,
         "event": event,
-        "series": None,
+        "surface": None,
         "within": found.within,
         "summary": beyond if comparison.beyond else "equal within the tolerance",
         "numbers": [
@@ -82,7 +91,7 @@ def _missing(judgement: Judgement) -> dict[str, Any]:
         "name": judgement.reference or "",
         "reference": None,
         "event": None,
-        "series": None,
+        "surface": None,
         "within": False,
         "summary": "The replay took no such picture.",
         "numbers": [],

@@ -73,7 +73,7 @@ class Facts {
           onclick: () => this.go({ series: series.find((each) => each.surface === at)?.key }) }, this.surface(at)))) : null],
         ["Shaders", event.shaders.length ? event.shaders.map((at) => element("div", {}, this.shaderLink(at))) : null],
         ["Queries", asked.length ? asked.map((each) => element("div", {}, element("button", { class: "link", type: "button", onclick: () => this.go({ view: "queries" }) }, `${each.type} ${each.query}`),
-          each.began === event.number ? " begins" : each.ended === event.number ? " ends" : ` counts ${grouped(each.counted.find(([number]) => number === event.number)[1])}`)) : null],
+          each.began === event.number ? " begins" : each.ended === event.number ? " ends" : ` counts ${each.counted.find(([number]) => number === event.number)[1]}`)) : null],
       ]),
       element("h3", {}, "On the command line"),
       element("div", {}, command(`dp2emu state ${model.file} --at E${event.number}`)),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from dp2emu.argument_check import checked
+from dp2emu.capture.records import Pictured, Record
 from dp2emu.diff.images import EXACT, Allowance
 from dp2emu.diff.judging import References
 from dp2emu.dp2.options import Options
@@ -15,13 +17,16 @@ from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
 from dp2emu.explain.events import Event, EventKind, Origin, written_surfaces
 from dp2emu.explain.play import Observer, Playback, Stage
+from dp2emu.explain.query_account import QueryAccounts
 from dp2emu.explain.report.differences import KeepingJudge
-from dp2emu.explain.report.queries import QueryRows
+from dp2emu.explain.report.histories import Spot, affordable, histories
+from dp2emu.explain.report.meshes import Meshes
+from dp2emu.explain.report.queries import query_rows
 from dp2emu.explain.report.shaders import ShaderTexts, assemblies_of
 from dp2emu.explain.report.states import Changes, StateSteps
 from dp2emu.explain.report.targets import TargetPictures, format_name
 from dp2emu.explain.report.textures import TextureContents
-from dp2emu.gpu.command.packets import Packet
+from dp2emu.gpu.command.packets import Draw, Packet
 from dp2emu.gpu.command.queries import COUNTER_NAMES
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.gpu.resource.heap import Surface
@@ -36,6 +41,7 @@ FAULTS = 1_000
 """Maximum number of faults on a page."""
 
 _counters = attrgetter(*COUNTER_NAMES)
+_SURFACE = re.compile(r"_surface([0-9]{1,18})\.png$")
 
 
 class _Issued(NamedTuple):
@@ -61,16 +67,37 @@ class Collector(Observer):
         self.states = StateSteps()
         self.shaders = ShaderTexts()
         self.textures = TextureContents()
-        self.queries = QueryRows()
+        self.meshes = Meshes()
+        self.shown_by: dict[int, int] = {}
         self._wanted = wanted
         self._issued: dict[Origin, _Issued] = {}
         self._frame = 0
         self._before: tuple[int, ...] = ()
+        self._mesh: int | None = None
+        self._draws = 0
+        self._drawn_to: int | None = None
+        self.unexamined = 0
+        self._times: dict[Origin, int] = {}
 
     def fault(self, error: Dp2Error) -> None:
         """Note an error of the capture at the last event."""
         if len(self.faults) < FAULTS:
             self.faults.append({"event": self.last, "text": plain(str(error))})
+
+    @property
+    def draws(self) -> int:
+        """The number of draws so far, shown or not."""
+        return self._draws
+
+    def spots(self, pixels: Iterable[tuple[int, int]]) -> list[Spot]:
+        """Pixels of the target that was drawn to last; none without a draw."""
+        target = self._drawn_to
+        return [] if target is None else [Spot(target, x, y) for x, y in pixels]
+
+    def close(self) -> None:
+        """Store the last pictures."""
+        if self.last is not None:
+            self.targets.frame_ends(self.last)
 
     def shows(self, event: Event) -> bool:
         """Whether an event is on the page."""
@@ -81,6 +108,23 @@ class Collector(Observer):
         facts = stage.facts(origin)
         changes = self.states.changes(str(origin.device), facts) if facts else {}
         self._issued[origin] = _Issued(changes, assemblies_of(facts))
+        self._times[origin] = stage.gpu.now
+
+    def issued_at(self, origin: Origin) -> int | None:
+        """The host's tick when the front end was behind a token or call; None if unknown."""
+        return self._times.get(origin)
+
+    def performing(self, record: Record, stage: Stage) -> None:
+        """Note which surface a picture of the recorded program shows."""
+        if isinstance(record, Pictured):
+            self.shown_by[record.call] = stage.shown(record)
+
+    def handle(self, name: str, call: int | None) -> int | None:
+        """The surface of a picture of the replay, by the API call that took it or its name."""
+        if call is not None:
+            return self.shown_by.get(call)
+        found = _SURFACE.search(name)
+        return None if found is None else int(found[1])
 
     def before(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Keep the contents that the event is about to change, and the counters."""
@@ -93,11 +137,15 @@ class Collector(Observer):
             self.surfaces.setdefault(handle, _described(handle, surface))
             if event.kind is not EventKind.WRITE:
                 self.targets.watch(event.number, handle, surface)
+        self._mesh = self.meshes.number(packet) if isinstance(packet, Draw) else None
         self._before = _counters(stage.gpu.counters)
 
     def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Add the event's row."""
         shown = self.shows(event)
+        if event.kind is EventKind.DRAW:
+            self._draws += 1
+            self._drawn_to = next(iter(event.targets), self._drawn_to)
         issued = self._issued.get(event.origin) or _Issued({}, {})
         if event.item == 0:
             context = str(event.origin.device)
@@ -107,14 +155,13 @@ class Collector(Observer):
             return
         self.last = event.number
         self.targets.changed(event.number, event.targets)
-        self.queries.add(event)
         now = _counters(stage.gpu.counters)
         moved = [after - before for after, before in zip(now, self._before, strict=True)]
         self.events.append(
             _row(event) | {
                 "shaders": self.shaders.numbers(packet, issued.assemblies),
                 "textures": self.textures.numbers(packet, stage.handle),
-                "mesh": None,
+                "mesh": self._mesh,
                 "counters": moved,
             }
         )  # fmt: skip
@@ -169,29 +216,41 @@ def report_model(
     timing: Timing | None = None,
     against: References | None = None,
     allowance: Allowance = EXACT,
+    pixels: Sequence[tuple[int, int]] = (),
 ) -> dict[str, Any]:
     """Play a capture and return the model of its page, as a JSON object.
 
     ``file`` is the capture's name in commands on the page, ``wanted`` the numbers of the events to
-    show.  The pictures that the replay takes are compared with those of ``against``.  Raises
-    UsageError for an invalid annotated timing or a range without an event, and for references
-    that are no pictures.
+    show.  The pictures that the replay takes are compared with those of ``against``.  The page has
+    the histories of ``pixels`` of the target that was drawn to last, and of those that differ, as
+    far as they can be afforded; these need another pass over the capture.  Raises UsageError for
+    an invalid annotated timing or a range without an event, and for references that are no
+    pictures.
     """
-    collector = Collector(wanted)
-    watcher = Watcher(fault=collector.fault)
-    playback = Playback(capture, [collector], options=options, timing=timing, watcher=watcher)
+    options = options or Options()
+    found, accounts = Collector(wanted), QueryAccounts(options)
+    watcher = Watcher(fault=found.fault, answered=accounts.answered)
+    observers = [found, accounts]
+    playback = Playback(capture, observers, options=options, timing=timing, watcher=watcher)
     judge = None
     if against is not None:
-        judge = KeepingJudge(against, allowance, lambda: collector.last)
+        judge = KeepingJudge(against, allowance, lambda: found.last, found.handle)
         playback.stage.player.photograph(Pictures(judge=judge))
     while playback.step():
         pass
-    if not collector.events and wanted != EVERY:
-        raise UsageError(f"no event from E{wanted.first} on: {_there(collector)}")
-    if collector.last is not None:
-        collector.targets.frame_ends(collector.last)
-    rows = [] if judge is None else judge.sorted_rows()
-    return _model(collector, playback.tally, plain(capture.name), plain(file), rows)
+    if not found.events and wanted != EVERY:
+        raise UsageError(f"no event from E{wanted.first} on: {_there(found)}")
+    found.close()
+    spots = [*found.spots(pixels), *(judge.spots if judge else ())]
+    chosen = affordable(spots, found.draws)
+    found.unexamined = len(set(spots)) - len(chosen)
+    past = histories(capture, chosen, options=options, timing=timing) if chosen else {}
+    return _model(found, playback.tally, plain(capture.name)) | {
+        "file": plain(file),
+        "queries": query_rows(accounts.close(), found.issued_at),
+        "differences": [] if judge is None else judge.sorted_rows(),
+        "histories": past,
+    }
 
 
 def _there(collector: Collector) -> str:
@@ -199,29 +258,21 @@ def _there(collector: Collector) -> str:
     return "there is none" if last < 0 else f"there are E0 to E{last}"
 
 
-def _model(
-    found: Collector, tally: Tally, title: str, file: str, differences: list[dict[str, Any]]
-) -> dict[str, Any]:
-    series = found.targets.rows()
+def _model(found: Collector, tally: Tally, title: str) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "title": title,
-        "file": file,
         "events": _without_still_counters(found.events),
         "frames": _frames(found.events),
         "surfaces": found.surfaces,
-        "series": series,
+        "series": found.targets.rows(),
         "state": found.states.row(),
         "shaders": found.shaders.rows,
         "textures": found.textures.rows,
-        "meshes": [],
-        "queries": found.queries.rows,
+        "meshes": found.meshes.rows,
         "counters": {"names": _counter_names(found.events)},
         "statistics": _statistics(found, tally),
         "faults": found.faults,
-        "differences": [_placed(row, series) for row in differences],
-        "histories": {},
-        "accesses": None,
         "notes": list(_notes(found)),
     }
 
@@ -256,7 +307,6 @@ def _statistics(found: Collector, tally: Tally) -> list[tuple[str, int]]:
         ("Events", len(found.events)),
         ("Draws", len(draws)),
         ("Frames", len(_frames(found.events))),
-        ("Queries", len(found.queries.rows)),
         ("Faults", len(found.faults)),
         ("Primitives", sum(event["primitives"] for event in draws)),
         ("Samples passed", sum(event["pixels"] for event in draws)),
@@ -265,15 +315,6 @@ def _statistics(found: Collector, tally: Tally) -> list[tuple[str, int]]:
         ("Calls", tally.calls + tally.entries),
         ("Ticks", tally.time),
     ]
-
-
-def _placed(row: dict[str, Any], series: list[dict[str, Any]]) -> dict[str, Any]:
-    """A row of a comparison with the series of pictures of the same surface, if there is one."""
-    _, _, tail = row["name"].rpartition("surface")
-    handle, _, shows = tail.removesuffix(".png").partition("_")
-    key = f"{handle}/{shows or 'color'}"
-    known = any(f"{each['surface']}/{each['shows']}" == key for each in series)
-    return row | {"series": key if known else None}
 
 
 def _notes(found: Collector) -> Iterable[str]:
@@ -286,5 +327,9 @@ def _notes(found: Collector) -> Iterable[str]:
         )
     if found.targets.dropped:
         yield f"{found.targets.dropped} more surfaces that events wrote have no picture here."
+    if found.meshes.without:
+        yield f"{found.meshes.without} draws have no vertices here; dp2emu mesh shows them."
+    if found.unexamined:
+        yield f"{found.unexamined} more pixels differ; dp2emu pixel shows their histories."
     if found.textures.without:
         yield f"{found.textures.without} textures have no picture here."

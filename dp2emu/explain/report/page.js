@@ -255,7 +255,8 @@ theme(stored ?? (dark.matches ? "dark" : "light"), false);
 dark.addEventListener("change", (event) => { if (!stored) theme(event.matches ? "dark" : "light", false); });
 byId("theme").addEventListener("click", () => ACTS.t());
 byId("help").addEventListener("click", keys);
-byId("summary").textContent = model.statistics.filter(([, value]) => value).slice(0, 5).map(([name, value]) => typeof value === "number" ? count(value, name.toLowerCase().replace(/s$/, "")).replace("querys", "queries") : value).join("  ·  ");
+byId("summary").textContent = [...model.statistics.slice(0, 3), ["Queries", model.queries.length], ["Faults", model.faults.length]].filter(([, value]) => value)
+  .map(([name, value]) => `${grouped(value)} ${value === 1 ? name.toLowerCase().replace(/ies$/, "y").replace(/s$/, "") : name.toLowerCase()}`).join("  ·  ");
 addEventListener("popstate", () => { read(); show(); });
 addEventListener("hashchange", () => { read(); show(); });
 read();

@@ -1,48 +1,58 @@
-"""Queries of a report: when each was issued, executed, signaled and delivered."""
+"""Queries of a report: when each was issued, executed, signaled and delivered, and where to."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from dp2emu.explain.events import Event, EventKind
+from dp2emu.explain.events import Event, Origin
+from dp2emu.explain.query_account import Account
+
+PARTS = 100
+"""Maximum number of events that a row lists as counted."""
+
+IssuedAt = Callable[[Origin], int | None]
+"""Type of a function from the origin of a query token to the host's tick behind it."""
 
 
-class QueryRows:
-    """Rows of the queries whose begin or end is an event of the page.  Mutable: it grows."""
+def query_rows(accounts: Iterable[Account], issued: IssuedAt) -> list[dict[str, Any]]:
+    """JSON objects of the accounts of answers, in the order of their ends.
 
-    def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self._open: dict[tuple[int, int | None], Event] = {}
-        self._drawn: dict[tuple[int, int | None], list[tuple[int, int]]] = {}
-
-    def add(self, event: Event) -> None:
-        """Note an event: the begin or end of a query, or a draw that counts into open ones."""
-        key = event.origin.device, event.query
-        if event.kind is EventKind.QUERY_BEGIN:
-            self._open[key] = event
-            self._drawn[key] = []
-        elif event.kind is EventKind.QUERY_END:
-            began = self._open.pop(key, None)
-            self.rows.append(_row(event, began, self._drawn.pop(key, [])))
-        elif event.kind is EventKind.DRAW and event.pixels:
-            for counted in self._drawn.values():
-                counted.append((event.number, event.pixels))
+    ``executing`` is the tick at which the GPU reached the BEGIN, or the END of a query without
+    one, ``signaled`` the tick from which the host can see the answer.
+    """
+    return [_row(account, issued) for account in accounts]
 
 
-def _row(event: Event, began: Event | None, counted: list[tuple[int, int]]) -> dict[str, Any]:
+def _row(account: Account, issued: IssuedAt) -> dict[str, Any]:
+    begin, end, delivery = account.begin, account.end, account.delivery
+    first = begin or end
     return {
-        "query": event.query,
-        "type": "query",
-        "context": event.origin.device,
-        "began": None if began is None else began.number,
-        "ended": event.number,
-        "issued": None,
-        "executing": event.time,
-        "signaled": None,
-        "delivered": None,
-        "buffer": None,
-        "offset": None,
-        "answer": None,
-        "state": "ended",
-        "counted": counted,
+        "query": account.name.query,
+        "type": account.type.removeprefix("D3DQUERYTYPE_").removeprefix("D3D10DDI_QUERY_"),
+        "context": account.name.context,
+        "began": _number(begin),
+        "ended": _number(end),
+        "issued": None if first is None else issued(first.origin),
+        "executing": None if first is None else first.time,
+        "signaled": None if account.report is None else account.report.visible,
+        "delivered": None if delivery is None else delivery.time,
+        "buffer": None if delivery is None else f"call {delivery.call}",
+        "offset": None if delivery is None else delivery.offset,
+        "answer": _text(account.value),
+        "state": account.state.value.replace("_", " "),
+        "waits": [f"call {each.call}: {each.reason.value}" for each in account.waits[:PARTS]],
+        "counted": [
+            [part.event.number, ", ".join(f"{count} {name}" for name, count in counts.items())]
+            for part, counts in account.counting()[:PARTS]
+        ],
     }
+
+
+def _number(event: Event | None) -> int | None:
+    return None if event is None else event.number
+
+
+def _text(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, dict | list) else value

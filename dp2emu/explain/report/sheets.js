@@ -2,6 +2,8 @@
 
 const sheet = (title, about, ...children) => element("div", { class: "sheet" }, element("h2", {}, title), about ? element("p", { class: "quiet" }, about) : null, children);
 
+const seriesOf = (row) => series.find((each) => each.surface === row.surface && each.shows === "color")?.key;
+
 class Differences {
   constructor(go) {
     this.go = go;
@@ -25,7 +27,7 @@ class Differences {
     const row = model.differences[this.at];
     fill(this.names, model.differences.map((each, at) => element("button", { type: "button", "aria-current": at === this.at ? "true" : null, onclick: () => { this.at = at; this.pixel = null; this.draw(); } },
       each.name, " ", badge(each.within ? "same" : each.reference ? "differs" : "no reference", each.within ? "good" : "bad"), each.summary ? element("div", { class: "quiet" }, each.summary) : null)));
-    fill(this.head, element("strong", {}, row.name), row.event === null ? null : element("button", { class: "link mono", type: "button", onclick: () => this.go({ view: "frame", event: row.event, pixel: this.pixel ?? row.first ?? undefined, series: row.series ?? undefined }) }, `E${row.event}`),
+    fill(this.head, element("strong", {}, row.name), row.event === null ? null : element("button", { class: "link mono", type: "button", onclick: () => this.go({ view: "frame", event: row.event, pixel: this.pixel ?? row.first ?? undefined, series: seriesOf(row) }) }, `E${row.event}`),
       row.numbers.map(([name, value]) => element("span", { class: "quiet" }, `${name} `, code(shown(value)))));
     this.trio.hidden = !row.picture;
     if (!row.picture) { fill(this.foot, element("p", { class: "quiet" }, row.summary)); return; }
@@ -49,7 +51,7 @@ class Differences {
     const there = x < row.other.width && y < row.other.height;
     fill(this.foot, element("header", {}, element("h2", {}, `Pixel ${x}, ${y}`), element("span", {}, "here ", colour(sample(this.stages[0].image, row.picture.width, row.picture.channels, x, y), row.picture.channels)),
       element("span", {}, "reference ", there ? colour(sample(this.theirs, row.other.width, row.other.channels, x, y), row.other.channels) : "outside"),
-      row.event === null ? null : element("button", { class: "link", type: "button", onclick: () => this.go({ view: "frame", event: row.event, pixel, series: row.series ?? undefined }) }, "Follow its history")));
+      row.event === null ? null : element("button", { class: "link", type: "button", onclick: () => this.go({ view: "frame", event: row.event, pixel, series: seriesOf(row) }) }, "Follow its history")));
   }
 }
 
@@ -83,11 +85,11 @@ function queriesSheet(go) {
   const link = (number) => number === null || number === undefined ? "" : element("button", { class: "link mono", type: "button", onclick: () => go({ view: "frame", event: number }) }, `E${number}`);
   const tick = (time) => time === null || time === undefined ? "–" : grouped(time);
   const key = ["wait", "work", "ready"].map((kind) => element("span", { class: "key" }, element("i", { class: kind, "aria-hidden": "true" }), { wait: "issued, waiting", work: "executing", ready: "signaled, not yet delivered" }[kind]));
-  return sheet("Queries", `${count(rows.length, "query").replace("querys", "queries")} from ${grouped(least)} to ${grouped(last)} ticks.`, element("p", {}, key), element("div", { class: "box" },
+  return sheet("Queries", `${rows.length === 1 ? "1 answer" : `${grouped(rows.length)} answers`} from ${grouped(least)} to ${grouped(last)} ticks.`, element("p", {}, key), element("div", { class: "box" },
     table("Queries", [["Query", ""], ["Type", ""], ["Begin", ""], ["End", ""], ["Answer", "num"], ["Timeline", ""], ["Issued", "num"], ["Executing", "num"], ["Signaled", "num"], ["Delivered", "num"], ["Buffer and offset", ""], ["Counted", ""]],
-      rows.map((row) => [code(row.query), row.type, link(row.began), link(row.ended), row.answer === null ? badge(row.state, "warn") : shown(row.answer), lane(row), tick(row.issued), tick(row.executing), tick(row.signaled), tick(row.delivered),
+      rows.map((row) => [code(row.query), row.type, link(row.began), link(row.ended), element("div", {}, row.answer === null ? null : shown(row.answer), " ", row.state === "delivered" ? null : badge(row.state, "warn"), row.waits.map((each) => element("div", { class: "quiet" }, each))), lane(row), tick(row.issued), tick(row.executing), tick(row.signaled), tick(row.delivered),
         row.buffer === null ? "" : code(row.offset === null ? row.buffer : `${row.buffer} + ${row.offset}`),
-        row.counted.length ? element("span", {}, row.counted.slice(0, 6).map(([number, samples]) => element("div", {}, link(number), ` ${grouped(samples)}`)), row.counted.length > 6 ? element("div", { class: "quiet" }, `and ${row.counted.length - 6} more`) : null) : ""]))));
+        row.counted.length ? element("span", {}, row.counted.slice(0, 6).map(([number, samples]) => element("div", {}, link(number), ` ${samples}`)), row.counted.length > 6 ? element("div", { class: "quiet" }, `and ${row.counted.length - 6} more`) : null) : ""]))));
 }
 
 function shadersView(go, chosen, text) {
@@ -104,11 +106,6 @@ function shadersView(go, chosen, text) {
 function texturesSheet() {
   if (!model.textures.length) return sheet("Textures", "No event of this page reads a texture.");
   return sheet("Textures", `${count(model.textures.length, "texture")} as the events read them; equal contents once.`, element("div", { class: "cards" }, model.textures.map((each) => card(each, ""))));
-}
-
-function resourcesSheet() {
-  if (!model.accesses) return null;
-  return sheet("Passes", null, element("pre", {}, model.accesses));
 }
 
 function statisticsSheet(go) {

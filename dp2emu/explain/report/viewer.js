@@ -210,7 +210,7 @@ class Viewer {
         element("span", { class: "quiet" }, told ? "all fragments, with their verdicts" : `${count(rows.length, "event")} changed it`)),
       rows.length ? table("History of the pixel", told ? TOLD : SEEN, rows.map((row) => told ? this.told(row) : this.seen(row)), (at) => rows[at].event === this.event.number ? "here" : "")
         : element("p", { class: "quiet" }, "No event of this page changed this pixel."),
-      told ? null : element("p", { class: "quiet" }, "Fragments that lost, and the reasons: ", command(`dp2emu pixel ${model.file} ${x} ${y} --at E${this.event.number}`)));
+      told ? null : element("p", { class: "quiet" }, "Fragments that lost, and the reasons: ", command(`dp2emu pixel ${model.file} ${x} ${y} --target ${chosen.surface} --at E${this.event.number}`)));
   }
 
   link(number) {
