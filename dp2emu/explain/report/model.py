@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from dp2emu.argument_check import checked
-from dp2emu.capture.records import Pictured, Record
+from dp2emu.capture.records import LABEL, RESOURCE_LABEL, Annotation, Pictured, Record
 from dp2emu.diff.images import EXACT, Allowance
 from dp2emu.diff.judging import References
 from dp2emu.dp2.options import Options
@@ -39,8 +39,11 @@ EVENTS = 20_000
 """Maximum number of events on a page."""
 FAULTS = 1_000
 """Maximum number of faults on a page."""
+LABEL_CHARACTERS = 200
+"""Maximum number of characters of the name of a surface."""
 
 _counters = attrgetter(*COUNTER_NAMES)
+_LABEL = re.compile(f"({re.escape(LABEL)}|{re.escape(RESOURCE_LABEL)})([0-9]{{1,18}})")
 _SURFACE = re.compile(r"_surface([0-9]{1,18})\.png$")
 
 
@@ -69,6 +72,7 @@ class Collector(Observer):
         self.textures = TextureContents()
         self.meshes = Meshes()
         self.shown_by: dict[int, int] = {}
+        self.labels: dict[int, str] = {}
         self._wanted = wanted
         self._issued: dict[Origin, _Issued] = {}
         self._frame = 0
@@ -95,9 +99,12 @@ class Collector(Observer):
         return [] if target is None else [Spot(target, x, y) for x, y in pixels]
 
     def close(self) -> None:
-        """Store the last pictures."""
+        """Store the last pictures; put the names of surfaces where they are shown."""
         if self.last is not None:
             self.targets.frame_ends(self.last)
+        for row in [*self.surfaces.values(), *self.textures.rows]:
+            name = self.labels.get(row["surface"])
+            row["label"] += f" {name}" if name else ""
 
     def shows(self, event: Event) -> bool:
         """Whether an event is on the page."""
@@ -115,9 +122,13 @@ class Collector(Observer):
         return self._times.get(origin)
 
     def performing(self, record: Record, stage: Stage) -> None:
-        """Note which surface a picture of the recorded program shows."""
+        """Note which surface a picture of the program shows, and the names of surfaces."""
         if isinstance(record, Pictured):
             self.shown_by[record.call] = stage.shown(record)
+        elif isinstance(record, Annotation):
+            handle = _labelled(record, stage)
+            if handle is not None:
+                self.labels[handle] = plain(record.text)[:LABEL_CHARACTERS]
 
     def handle(self, name: str, call: int | None) -> int | None:
         """The surface of a picture of the replay, by the API call that took it or its name."""
@@ -167,6 +178,19 @@ class Collector(Observer):
         )  # fmt: skip
 
 
+def _labelled(record: Annotation, stage: Stage) -> int | None:
+    """The handle of the surface that an annotation names, None for another annotation."""
+    found = _LABEL.fullmatch(record.key)
+    if found is None:
+        return None
+    number = int(found[2])
+    if found[1] == LABEL:
+        return number
+    facade = stage.player.facade
+    resource = None if facade is None else facade.resources().get(number)
+    return None if resource is None else stage.handle(resource.surface)
+
+
 def _surfaces(event: Event, packet: Packet | None, stage: Stage) -> Iterable[tuple[int, Surface]]:
     """Pairs of handle and surface that an event writes or shows."""
     if packet is not None:
@@ -178,6 +202,7 @@ def _surfaces(event: Event, packet: Packet | None, stage: Stage) -> Iterable[tup
 
 def _described(handle: int, surface: Surface) -> dict[str, Any]:
     return {
+        "surface": handle,
         "label": f"surface {handle}",
         "width": surface.width,
         "height": surface.height,
