@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -258,11 +258,12 @@ def report_model(
     observers = [found, accounts]
     playback = Playback(capture, observers, options=options, timing=timing, watcher=watcher)
     judge = None
-    if against is not None:
-        judge = KeepingJudge(against, allowance, lambda: found.last, found.handle)
-        playback.stage.player.photograph(Pictures(judge=judge))
-    while playback.step():
-        pass
+    with closing(playback):
+        if against is not None:
+            judge = KeepingJudge(against, allowance, lambda: found.last, found.handle)
+            playback.stage.player.photograph(Pictures(judge=judge))
+        while playback.step():
+            pass
     if not found.events and wanted != EVERY:
         raise UsageError(f"no event from E{wanted.first} on: {_there(found)}")
     found.close()

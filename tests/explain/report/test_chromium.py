@@ -142,7 +142,7 @@ _CONTRAST = """() => {
 """Texts whose contrast is below 4.5 to 1 (Web Content Accessibility Guidelines 2.1, 1.4.3)."""
 
 
-@pytest.mark.parametrize("width", [360, 768, 1280, 1920])
+@pytest.mark.parametrize("width", [360, 1280])
 def test_no_view_is_wider_than_the_window(
     visit: Any, first_light: dict[str, Any], width: int
 ) -> None:
@@ -208,18 +208,27 @@ def _zlib_base64(data: bytes) -> str:
     return base64.b64encode(zlib.compress(data)).decode()
 
 
+_TITLES = """async (numbers) => {
+  const titles = [];
+  for (const number of numbers) {
+    location.hash = `view=frame&e=${number}`;
+    await new Promise((then) => addEventListener("hashchange", then, { once: true }));
+    titles.push(document.querySelector("#facts h2").textContent);
+  }
+  return titles;
+}"""
+"""The titles of events, each chosen by its address."""
+
+
 def test_hostile_names_stay_inert(visit: Any, hostile_capture: Path) -> None:
     with opened(hostile_capture) as capture:
         model = report_model(capture, file=str(hostile_capture))
-    shown = visit(model, "#view=frame&e=0")
-    page = shown.page
-    seen: set[str] = set()
-    for event in model["events"]:
-        page.evaluate("(number) => { location.hash = `view=frame&e=${number}`; }", event["number"])
-        seen.add(event["name"])
-        page.locator(f"#event-{event['number']}").wait_for()
-        assert page.locator("#facts h2").inner_text().strip() == event["name"].strip()
-    assert len(seen & {name for name in seen if "\n" not in name}) >= len(HOSTILE)
+    page = visit(model).page
+    numbers = [event["number"] for event in model["events"]]
+    titles = page.evaluate(_TITLES, numbers)
+    names = [event["name"] for event in model["events"]]
+    assert titles == names
+    assert len(set(names)) >= len(HOSTILE)
     for view in ("queries", "shaders", "textures", "statistics"):
         page.evaluate("(view) => { location.hash = `view=${view}`; }", view)
     page.emulate_media(media="print")
