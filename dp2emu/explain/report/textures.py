@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from dp2emu.d3d.dxgi import ROWS
 from dp2emu.errors import Unsupported
 from dp2emu.explain.report.pictures import picture_row
 from dp2emu.explain.report.targets import format_name, shows_of
-from dp2emu.gpu.command.bindings import TextureBinding
+from dp2emu.gpu.command.bindings import TextureBinding, Textures
 from dp2emu.gpu.command.packets import Dispatch, Draw, Packet
 from dp2emu.gpu.resource.heap import BUFFERS, Surface
 from dp2emu.picture import has_picture, take_depth, take_picture
@@ -45,7 +46,7 @@ class TextureContents:
 
     def _number(self, surface: Surface, handle: Any) -> int:
         level = surface.subresources[0]
-        key = handle(surface), zlib.crc32(surface.data[: level.pitch * level.rows])
+        key = handle(surface), zlib.crc32(surface.data[: level.pitch * level.rows].data)
         if key not in self._numbers:
             self._numbers[key] = len(self.rows)
             self.rows.append(self._row(key[0], surface))
@@ -72,16 +73,25 @@ class TextureContents:
 
 
 def _bound(packet: Packet | None) -> list[tuple[str, int, TextureBinding]]:
-    stages: list[tuple[str, Any]] = []
-    if isinstance(packet, Draw):
-        stages = [("vertex", packet.vertex), ("pixel", packet.pixel)]
-    elif isinstance(packet, Dispatch):
-        stages = [("compute", packet.stage.bindings)]
     return [
         (stage, slot, binding)
-        for stage, bound in stages
-        for slot, binding in sorted(bound.textures.items())
+        for stage, textures in _textures(packet)
+        for slot, binding in sorted(textures.items())
     ]
+
+
+def _textures(packet: Packet | None) -> Iterator[tuple[str, Textures]]:
+    """Pairs of stage and its textures of a draw or dispatch, in the order of the pipeline."""
+    if isinstance(packet, Dispatch):
+        yield "compute", packet.stage.textures
+    elif isinstance(packet, Draw):
+        yield "vertex", packet.vertex.textures
+        later = packet.post_vertex
+        if later is not None and later.tessellation is not None:
+            yield "domain", later.tessellation.domain.textures
+        if later is not None and later.geometry is not None:
+            yield "geometry", later.geometry.bound.textures
+        yield "pixel", packet.pixel.textures
 
 
 def _image(surface: Surface) -> NDArray[Any] | None:
