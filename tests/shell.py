@@ -66,6 +66,16 @@ RUN = {
         out=r"call: 1\ntoken: 3\n[^$]*next: CREATEQUERY"
     ),
     "dp2emu pixel streams/first_light.dp2 --at 186 121": DRAWS,
+    "dp2emu why streams/event_latency.dp2 1": Result(out=r"began +no BEGIN"),
+    "dp2emu why streams/overlapping_queries.dp2 2 --json": Result(out=r'"value": 1824'),
+    "dp2emu last-writer streams/first_light.dp2 2 0-1279 --at E5": Result(out=r"E2 1:5 DRAWPRIM"),
+    "dp2emu readers streams/first_light.dp2 4 120-179": Result(
+        out=r"E3 1:6 DRAWPRIMITIVE: vertices 0, bytes 120-179\n\Z"
+    ),
+    "dp2emu graph streams/moves.dp2 -o passes.dot": Result(files=("passes.dot",)),
+    "dp2emu timeline streams/event_latency.dp2 -o trace.pftrace --timing work": Result(
+        files=("trace.pftrace",)
+    ),
     "dp2emu events streams/first_light.dp2": Result(out=r"E1 +0 +1:4 +clear +CLEAR"),
     'dp2emu events streams/first_light.dp2 --filter kind=draw --filter "pixels<3380" --tsv':
         Result(out=r"\Aevent\tframe[^$]*\nE5\t[^$]*\nE12\t"),

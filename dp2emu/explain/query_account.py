@@ -5,6 +5,7 @@ response it was delivered, or what it waits for.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import partial
@@ -23,13 +24,7 @@ from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import Disagreement, Dp2Error, UsageError
 from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.play import Observer, Stage, play
-from dp2emu.explain.query_counts import (
-    Contribution,
-    Formula,
-    Interval,
-    counters_of,
-    difference_of,
-)
+from dp2emu.explain.query_counts import Contribution, Formula, Interval, counters_of, difference_of
 from dp2emu.gpu.command.packets import BeginQuery, EndQuery, Packet
 from dp2emu.gpu.command.queries import QuerySlot, Report
 from dp2emu.gpu.device.timing import FIFO_BASE, Timing
@@ -172,6 +167,9 @@ class _Poll(NamedTuple):
     time: int
 
 
+_Source = tuple[bool, int]
+"""Where answers come from: (False, context), or (True, object of Direct3D 10/11)."""
+
 Wanted = Callable[[QueryName], bool]
 
 
@@ -189,7 +187,8 @@ class QueryAccounts(Observer):
         self._names: dict[QuerySlot, QueryName | None] = {}
         self._open: dict[QuerySlot, Interval] = {}
         self._numbers: dict[QueryName, int] = {}
-        self._polls: dict[tuple[bool, int], list[_Poll]] = {}
+        self._polls: dict[_Source, list[_Poll]] = {}
+        self._due: dict[_Source, list[Account]] = {}
         self._report: Report | None = None
         self._tapped = False
         self._calls = -1
@@ -207,6 +206,8 @@ class QueryAccounts(Observer):
 
     def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Add an event to the open intervals, or begin or end one."""
+        if isinstance(packet, BeginQuery | EndQuery):
+            self._reissued(event, packet.slot)
         if isinstance(packet, EndQuery):
             self._end(event, packet, stage)
             return
@@ -215,6 +216,13 @@ class QueryAccounts(Observer):
         if isinstance(packet, BeginQuery) and self._name(packet.slot, event, stage) is not None:
             counters = packet.slot.counters or stage.gpu.counters
             self._open[packet.slot] = Interval(packet.slot, packet.generation, counters, event)
+
+    def _reissued(self, event: Event, slot: QuerySlot) -> None:
+        """Drop an answer of a Direct3D 10/11 query that was issued again."""
+        name = self._names.get(slot)
+        for account in self._due_of((True, name.query)) if name is not None and name.ddi else ():
+            if not account.wanted:
+                account.state, account.dropped = State.SUPERSEDED, event.call
 
     def _reported(self, report: Report) -> None:
         self._report = report
@@ -232,7 +240,7 @@ class QueryAccounts(Observer):
         # Raised at the end: here it would be taken for a failure of the call.
         self._wrong = self._wrong or difference_of(account.formula, report, account.parts)
         account.counted = counters_of(account.formula, report)
-        self._waited_for_gpu(account)
+        self._expect(account)
 
     def _new(self, name: QueryName, slot: QuerySlot, interval: Interval | None) -> Account:
         number = self._numbers.get(name, 0)
@@ -257,7 +265,7 @@ class QueryAccounts(Observer):
         context, number, answer = performed.call.dwhContext, performed.number, performed.answer
         repeated, self._calls = number == self._calls, number
         responses = {each.query: each for each in performed.responses.records}
-        for account in self._waiting(context):
+        for account in self._due_of((False, context)):
             response = responses.get(account.name.query)
             if not account.wanted:
                 self._drop(account, performed)
@@ -269,13 +277,11 @@ class QueryAccounts(Observer):
                 account.state = State.DELIVERED
         self._polls.setdefault((False, context), []).append(_Poll(number, answer.time))
 
-    def _waiting(self, context: int) -> list[Account]:
-        """The accounts of a context whose answers are to be delivered."""
-        return [
-            each
-            for each in self.accounts
-            if each.open and not each.name.ddi and each.name.context == context
-        ]
+    def _due_of(self, source: _Source) -> list[Account]:
+        """The accounts whose answers a context's responses, or a query's GetData, will have."""
+        due = [each for each in self._due.get(source, ()) if each.open]
+        self._due[source] = due
+        return list(due)
 
     def _drop(self, account: Account, performed: Performed) -> None:
         last = _last_token(performed, account.name.query)
@@ -283,20 +289,21 @@ class QueryAccounts(Observer):
         account.state = State.DELETED if deleted else State.SUPERSEDED
         account.dropped = performed.number
 
-    def _waited_for_gpu(self, account: Account) -> None:
-        """Note the calls between the issue of an END and its execution."""
+    def _expect(self, account: Account) -> None:
+        """Expect the answer of an END, and note the calls between its issue and its execution."""
         assert account.end is not None and account.end.call is not None
         name = account.name
         source = (True, name.query) if name.ddi else (False, name.context)
-        for poll in self._polls.get(source, ()):
-            if poll.call >= account.end.call:
-                wait = Wait(poll.call, poll.time, Reason.GPU, account.end.time)
-                account.waits.append(wait)
+        self._due.setdefault(source, []).append(account)
+        polls = self._polls.get(source, [])
+        first = bisect_left(polls, account.end.call, key=lambda poll: poll.call)
+        for poll in polls[first:]:
+            account.waits.append(Wait(poll.call, poll.time, Reason.GPU, account.end.time))
 
     def performed(self, record: Record, stage: Stage) -> None:
         """Note the end of a context, and results of GetData of Direct3D 10/11."""
         if isinstance(record, records.ContextDestroyed):
-            for account in self._waiting(record.context):
+            for account in self._due_of((False, record.context)):
                 account.state, account.dropped = State.DELETED, stage.player.tally.calls
         elif isinstance(record, records.EntryCalled) and record.entry in (GET_DATA, DESTROY):
             first = record.arguments[0] if record.arguments else None
@@ -311,9 +318,7 @@ class QueryAccounts(Observer):
     ) -> None:
         """Note what a GetData of an object returned, or with ``gone`` that it was destroyed."""
         time, found = stage.gpu.now, False
-        for account in self.accounts:
-            if not account.open or not account.name.ddi or account.name.query != query:
-                continue
+        for account in self._due_of((True, query)):
             found = True
             if gone or not account.wanted:
                 account.state = State.DELETED if gone else State.SUPERSEDED

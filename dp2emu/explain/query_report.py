@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec.structs import asdict
+
 from dp2emu.explain.events import Event
 from dp2emu.explain.query_account import Account, Delivery, Reason, State, Wait
 
@@ -42,10 +44,7 @@ def row_of(account: Account) -> dict[str, Any]:
             {**(_place(part.event) or {}), "before": part.before, "counts": counts}
             for part, counts in account.counting()
         ],
-        "waits": [
-            {"call": each.call, "time": each.time, "reason": each.reason.value, "until": each.until}
-            for each in account.waits
-        ],
+        "waits": [asdict(each) | {"reason": each.reason.value} for each in account.waits],
     }
 
 

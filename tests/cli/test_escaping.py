@@ -41,7 +41,7 @@ def labelled(tmp_path: Path) -> str:
     "verb",
     [["info"], ["info", "--tokens"], ["dump"], ["dump", "--jsonl"], ["dump", "--hex"],
      ["replay"], ["replay", "--json", "-"], ["state", "--at", "0"], ["pixel", "--at", "3", "4"],
-     ["batch"], ["events"], ["events", "--tsv"], ["events", "--jsonl"]],
+     ["batch"], ["events"], ["events", "--tsv"], ["events", "--jsonl"], ["graph"]],
     ids=" ".join,
 )  # fmt: skip
 def test_no_verb_passes_orders_on(

@@ -109,8 +109,9 @@ def text_of_capture(path: Path, dimension: str, n: int) -> Path:
     return path
 
 
-def of_text(*arguments: object) -> Case:
-    return command(text_of_capture, *arguments, dimensions=growing.DIMENSIONS[1:])
+def of_text(*arguments: object, codes: tuple[int, ...] = (0,)) -> Case:
+    write = text_of_capture
+    return command(write, *arguments, codes=codes, dimensions=growing.DIMENSIONS[1:])
 
 
 def shader_text(path: Path, dimension: str, n: int) -> Path:
@@ -270,6 +271,31 @@ CASES: dict[str, dict[str, list[Case]]] = {
         CAPTURE: [of_capture("state", "FILE", "--at", "0", "--json", *REFERENCE)],
         CAPTURE_TEXT: [of_text("state", "FILE", "--at", "0", *REFERENCE)],
         TRACE: [of_trace("state", "FILE", "--at", "0", *REFERENCE)],
+    },
+    "why": {
+        CAPTURE: [of_capture("why", "FILE", "1", "--json", *REFERENCE, codes=(0, 2))],
+        CAPTURE_TEXT: [of_text("why", "FILE", "1", *REFERENCE, codes=(0, 2))],
+        TRACE: [of_trace("why", "FILE", "1", *REFERENCE, codes=(0, 2, 3))],
+    },
+    "last-writer": {
+        CAPTURE: [of_capture("last-writer", "FILE", "2", "--json", *REFERENCE, codes=(0, 2))],
+        CAPTURE_TEXT: [of_text("last-writer", "FILE", "2", *REFERENCE, codes=(0, 2))],
+        TRACE: [of_trace("last-writer", "FILE", "2", *REFERENCE, codes=(0, 2, 3))],
+    },
+    "readers": {
+        CAPTURE: [of_capture("readers", "FILE", "2", "--json", *REFERENCE, codes=(0, 2))],
+        CAPTURE_TEXT: [of_text("readers", "FILE", "2", *REFERENCE, codes=(0, 2))],
+        TRACE: [of_trace("readers", "FILE", "2", *REFERENCE, codes=(0, 2, 3))],
+    },
+    "graph": {
+        CAPTURE: [of_capture("graph", "FILE", "-o", "OUT/o.dot", *REFERENCE)],
+        CAPTURE_TEXT: [of_text("graph", "FILE", *REFERENCE)],
+        TRACE: [of_trace("graph", "FILE", *REFERENCE)],
+    },
+    "timeline": {
+        CAPTURE: [of_capture("timeline", "FILE", "-o", "OUT/o.pftrace", *REFERENCE)],
+        CAPTURE_TEXT: [of_text("timeline", "FILE", "-o", "OUT/o.pftrace", *REFERENCE)],
+        TRACE: [of_trace("timeline", "FILE", "-o", "OUT/o.pftrace", *REFERENCE)],
     },
     "events": {
         CAPTURE: [of_capture("events", "FILE", "--jsonl", *REFERENCE)],

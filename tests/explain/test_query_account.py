@@ -1,0 +1,237 @@
+"""Accounts of queries, against the answers that a replay delivers."""
+
+from __future__ import annotations
+
+from random import Random
+from unittest.mock import patch
+
+import pytest
+
+from dp2emu.capture.records import ContextDestroyed, Record
+from dp2emu.ddi10.resources.resource import BindFlag
+from dp2emu.dp2.queries import KINDS
+from dp2emu.errors import Disagreement, UsageError
+from dp2emu.explain.query_account import (
+    Account,
+    Question,
+    Reason,
+    State,
+    accounts_of,
+    parse_question,
+)
+from dp2emu.explain.query_counts import Interval
+from dp2emu.explain.query_report import document, lines
+from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.replay import Watcher, replay
+from tests.ddi10.drawing import SIZE
+from tests.explain.opening import FIRST_LIGHT, FOLDER, STREAMS, opened
+from tests.replay.authoring import (
+    BEGIN,
+    CONTEXT,
+    END,
+    EVENT,
+    OCCLUSION,
+    SETTING,
+    called,
+    capture_of,
+    clear,
+    create,
+    delete,
+    issue,
+)
+from tests.replay.test_resources import OCCLUSION as OCCLUSION10
+from tests.replay.test_resources import RGBA8, STATISTICS, Program
+
+SLOW = "fixed:call=10,packet=25,delivery=40"
+
+
+def accounts(*records: Record, timing: str = "instant", query: str | None = None) -> list[Account]:
+    question = None if query is None else parse_question(query)
+    return accounts_of(
+        capture_of(*SETTING, *records), question, timing=parse_timing(timing), fault=_ignore
+    )
+
+
+def _ignore(error: Exception) -> None: ...
+
+
+def delivered(timing: str, *records: Record) -> list[tuple[int, int, bytes]]:
+    """(call, query, payload) of each answer of a replay, in order."""
+    found: list[tuple[int, int, bytes]] = []
+    replay(
+        capture_of(*SETTING, *records), timing=parse_timing(timing),
+        watcher=Watcher(answered=lambda call: found.extend(
+            (call.number, each.query, each.data) for each in call.responses.records)),
+    )  # fmt: skip
+    return found
+
+
+def random_calls(random: Random) -> list[Record]:
+    """Calls that create, issue and delete queries of all types, between clears."""
+    made, live = list[Record](), list[int]()
+    for number in range(12):
+        tokens = []
+        for _ in range(random.randrange(5)):
+            choice = random.randrange(6)
+            if choice == 0 or not live:
+                live.append(number * 8 + len(tokens) + 1)
+                tokens.append(create(live[-1], random.choice(list(KINDS))))
+            elif choice == 1:
+                tokens.append(delete(live.pop(random.randrange(len(live)))))
+            elif choice == 2:
+                tokens.append(clear(random.randrange(1 << 24)))
+            else:
+                tokens.append(issue(random.choice(live), random.choice([BEGIN, END, 3])))
+        made.append(called(*tokens))
+    return made
+
+
+@pytest.mark.parametrize("timing", ["instant", SLOW, "work:call=5,delivery=30", "seeded:7"])
+@pytest.mark.parametrize("seed", range(8))
+def test_each_answer_of_a_replay_has_an_account_with_its_bytes(seed: int, timing: str) -> None:
+    calls = random_calls(Random(seed))
+    found = accounts(*calls, timing=timing)
+    told = [
+        (each.delivery.call, each.delivery.offset, each.name.query, each.delivery.data)
+        for each in found
+        if each.delivery is not None
+    ]
+    expected = delivered(timing, *calls)
+    assert [(call, query, data) for call, _, query, data in sorted(told)] == expected
+    for each in found:
+        if each.delivery is not None and each.formula is not None and each.report is not None:
+            assert each.delivery.data == each.formula.payload(each.report)
+
+
+@pytest.mark.parametrize("path", STREAMS, ids=lambda path: path.stem)
+def test_counts_of_events_add_up_to_the_samples_of_an_answer(path: object) -> None:
+    with opened(path) as capture:  # type: ignore[arg-type]
+        found = accounts_of(capture, fault=_ignore)
+    for account in found:
+        counted = sum(counts["samples"] for _, counts in account.counting() if "samples" in counts)
+        if account.type == "D3DQUERYTYPE_OCCLUSION":
+            assert counted == account.value
+
+
+def test_an_answer_that_does_not_follow_from_its_events_is_an_error() -> None:
+    def forgetful(self: Interval, event: object, *, before: bool) -> None: ...
+
+    with (
+        patch.object(Interval, "enter", forgetful),
+        opened(FOLDER / "overlapping_queries.dp2") as capture,
+        pytest.raises(Disagreement, match="events account for 0, the answer is 1824"),
+    ):
+        accounts_of(capture)
+
+
+def test_an_answer_tells_what_a_response_waited_for() -> None:
+    calls = [called(create(5, EVENT), clear(1), issue(5, END)), *[called()] * 9]
+    (account,) = accounts(*calls, timing=SLOW)
+    reasons = [each.reason for each in account.waits]
+    assert account.delivery is not None and account.report is not None
+    assert reasons == sorted(reasons, key=[Reason.GPU, Reason.LATENCY].index)
+    assert {*reasons} == {Reason.GPU, Reason.LATENCY}
+    assert [each.call for each in account.waits] == [*range(account.delivery.call)]
+    for wait in account.waits:
+        assert wait.until is not None and wait.time < wait.until <= account.report.visible
+    assert account.delivery.time >= account.report.visible
+
+
+def test_an_answer_without_room_waits_for_it() -> None:
+    with opened(FOLDER / "response_continue.dp2") as capture:
+        found = accounts_of(capture)
+    waits = [wait for each in found for wait in each.waits if wait.reason is Reason.ROOM]
+    assert waits and all(wait.until is None for wait in waits)
+
+
+def test_a_failed_call_delivers_nothing() -> None:
+    made = called(create(5, EVENT), issue(5, END), issue(9, END))
+    (account,) = accounts(made, called())
+    assert [each.reason for each in account.waits] == [Reason.FAILED]
+    assert account.delivery is not None and account.delivery.call == 1
+
+
+@pytest.mark.parametrize(
+    ("calls", "state", "dropped"),
+    [
+        ([called(create(5, OCCLUSION), issue(5, BEGIN))], State.NOT_ENDED, None),
+        ([called(create(5, EVENT), issue(5, END)), called(issue(5, END))], State.SUPERSEDED, 1),
+        ([called(create(5, EVENT), issue(5, END)), called(delete(5))], State.DELETED, 1),
+        ([called(create(5, EVENT), issue(5, END)), ContextDestroyed(CONTEXT)], State.DELETED, 1),
+        ([called(create(5, EVENT), issue(5, END))], State.SIGNALED, None),
+    ],
+    ids=lambda each: getattr(each, "value", None),
+)
+def test_an_answer_that_was_not_delivered_tells_why(
+    calls: list[Record], state: State, dropped: int | None
+) -> None:
+    first = accounts(*calls, timing="fixed:call=1,packet=5,delivery=100")[0]
+    assert (first.state, first.dropped, first.delivery) == (state, dropped, None)
+    assert any("never" in line for line in lines(first))
+
+
+def test_a_query_is_asked_for_by_call_or_number() -> None:
+    calls = [
+        called(create(5, EVENT), create(6, EVENT)),
+        *[called(issue(5, END), issue(6, END))] * 3,
+    ]
+    assert len(accounts(*calls, query="5")) == 3
+    (second,) = accounts(*calls, query="5#1")
+    (by_call,) = accounts(*calls, query="5@2")
+    assert second.end is not None and by_call.end is not None
+    assert (second.end.call, by_call.end.call, second.number) == (2, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [("7", r"no query 7 is issued, but \[5\]"), ("5#1", "no such answer, but #0 of call 0"),
+     ("x", "expected a query"), ("5@", "expected a query"), ("5@1#2", "expected a query")],
+)  # fmt: skip
+def test_a_question_without_answer_is_a_usage_error(query: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        accounts(called(create(5, EVENT), issue(5, END)), query=query)
+
+
+def test_a_capture_without_queries_says_so() -> None:
+    with pytest.raises(UsageError, match="issues no query"):
+        accounts(called(clear(1)), query="1")
+
+
+def test_questions_are_read() -> None:
+    assert parse_question("5@12") == Question(5, call=12)
+    assert parse_question("5#0") == Question(5, number=0)
+
+
+def test_the_document_has_the_places_of_begin_and_end() -> None:
+    with opened(FIRST_LIGHT) as capture:
+        row = document(accounts_of(capture, parse_question("1")))["answers"][0]
+    assert (row["begin"]["name"], row["end"]["place"]) == ("ISSUEQUERY", "1:16")
+    assert row["value"] == sum(each["counts"]["samples"] for each in row["events"])
+    assert row["delivery"]["offset"] == 8
+
+
+@pytest.mark.parametrize("imported", [False, True])
+def test_a_query_of_direct3d_10_is_asked_for_by_its_object(imported: bool) -> None:
+    program = Program(imported=imported)
+    device = program.device
+    target = device.create_texture2d(RGBA8, (SIZE, SIZE), int(BindFlag.RENDER_TARGET))
+    occlusion, statistics = device.create_query(OCCLUSION10), device.create_query(STATISTICS)
+    occlusion.begin(), statistics.begin()
+    program.draws(target)
+    occlusion.end(), statistics.end()
+    program.shows(30, target)
+    occlusion.begin(), occlusion.end()
+    if imported:
+        program.gets(50, statistics, bytes(88))
+    else:
+        statistics.wait()
+    number = program.number(statistics)
+    (counted,) = accounts_of(capture_of(*program.records), Question(number), fault=_ignore)
+    first, second = accounts_of(
+        capture_of(*program.records), Question(program.number(occlusion)), fault=_ignore
+    )
+    assert (first.state, first.value, second.value) == (State.SUPERSEDED, SIZE * SIZE, 0)
+    assert [part.event.name for part, _ in first.counting()] == ["Draw"]
+    assert counted.value[:3] == [4, 2, 4]
+    assert counted.delivery is not None
+    assert counted.delivery.api_call == (50 if imported else None)

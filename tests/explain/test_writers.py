@@ -1,0 +1,125 @@
+"""Last writers and readers of bytes, against the memory at each event."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dp2emu.dp2.options import Options
+from dp2emu.errors import UsageError
+from dp2emu.explain.address import parse_address
+from dp2emu.explain.events import Event
+from dp2emu.explain.play import Observer, Stage, play
+from dp2emu.explain.writers import Answer, Resource, accesses_to, parse_range, parse_resource
+from dp2emu.gpu.command.packets import Packet
+from dp2emu.shader.engines import ENGINES
+from tests.explain.opening import FIRST_LIGHT, FOLDER, opened
+
+MOVES = FOLDER / "moves.dp2"
+
+
+class _History(Observer):
+    """The number of the last event that changed each byte of a surface.  Mutable."""
+
+    def __init__(self, handle: int) -> None:
+        self.changed: np.ndarray | None = None
+        self._handle = handle
+        self._seen: np.ndarray | None = None
+
+    def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
+        surface = stage.gpu.heap.get(self._handle)
+        if surface is None:
+            return
+        if self._seen is None or self.changed is None:
+            self._seen = np.zeros(surface.data.nbytes, np.uint8)
+            self.changed = np.full(surface.data.nbytes, -1)
+        self.changed[surface.data != self._seen] = event.number
+        self._seen = surface.data.copy()
+
+
+def asked(path: Path, resource: int, span: str | None = None, at: str | None = None) -> Answer:
+    with opened(path) as capture:
+        return accesses_to(
+            capture, Resource(resource), None if span is None else parse_range(span),
+            at=None if at is None else parse_address(at),
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "handle"),
+    [(FIRST_LIGHT, 2), (FIRST_LIGHT, 3), (FIRST_LIGHT, 4), (MOVES, 2), (MOVES, 4), (MOVES, 9),
+     (FOLDER / "host_race.dp2", 2), (FOLDER / "palettes.dp2", 2)],
+    ids=lambda each: getattr(each, "stem", each),
+)  # fmt: skip
+def test_no_byte_changed_after_its_last_writer(path: Path, handle: int) -> None:
+    history = _History(handle)
+    with opened(path) as capture:
+        play(capture, [history])
+    assert history.changed is not None
+    owner = np.full(len(history.changed), -1)
+    answer = asked(path, handle)
+    for writer in answer.writers:
+        for start, end in writer.runs:
+            assert writer.event is not None
+            owner[start:end] = writer.event.number
+    assert (owner >= history.changed).all()
+    runs = [run for each in answer.writers for run in each.runs] + list(answer.unwritten)
+    assert sum(end - start for start, end in runs) == answer.size
+
+
+def test_a_write_of_the_same_bytes_is_the_last_writer() -> None:
+    answer = asked(FIRST_LIGHT, 2, at="E1")
+    assert [(each.event.name, each.count) for each in answer.writers if each.event] == [
+        ("CLEAR", answer.size)
+    ]
+    (written,) = asked(FIRST_LIGHT, 4).writers
+    assert written.event is not None
+    assert (written.event.name, written.runs) == ("MemoryWritten", ((0, 660),))
+
+
+def test_a_range_has_its_own_writers_and_readers() -> None:
+    answer = asked(FIRST_LIGHT, 4, "120-179")
+    (reader,) = answer.readers
+    assert reader.event is not None
+    assert (reader.event.place, reader.use, reader.spans) == ("1:6", "vertices 0", ((120, 180),))
+    assert answer.writers[0].runs == ((120, 180),)
+
+
+def test_readers_up_to_an_event() -> None:
+    assert len(asked(FIRST_LIGHT, 4).readers) == 10
+    found = asked(FIRST_LIGHT, 4, at="E4").readers
+    assert [each.event.address for each in found if each.event] == ["E2", "E3", "E4"]
+
+
+def test_engines_tell_the_same() -> None:
+    found = []
+    for engine in ENGINES:
+        with opened(FIRST_LIGHT) as capture:
+            found.append(accesses_to(capture, Resource(2), options=Options(engine=engine)))
+    assert found[1:] == found[:-1]
+
+
+@pytest.mark.parametrize(
+    ("resource", "span", "at", "why"),
+    [(99, None, None, "no event accesses surface 99"), (4, "660", None, "has 660 bytes"),
+     (4, None, "E99", "events E0 to E15")],
+)  # fmt: skip
+def test_what_is_not_there_is_a_usage_error(
+    resource: int, span: str | None, at: str | None, why: str
+) -> None:
+    with pytest.raises(UsageError, match=why):
+        asked(FIRST_LIGHT, resource, span, at)
+
+
+def test_texts_of_resources_and_ranges() -> None:
+    assert parse_resource("object:7") == Resource(7, is_object=True)
+    assert parse_range("0x10-0x1f") == (16, 32)
+    assert parse_range("5") == (5, 6)
+    for text in ("", "x", "-1", "object:", "9" * 40):
+        with pytest.raises(UsageError):
+            parse_resource(text)
+    for text in ("", "5-4", "1-2-3", "0x", "9" * 40):
+        with pytest.raises(UsageError):
+            parse_range(text)
