@@ -205,7 +205,7 @@ def take_depth(surface: Surface) -> Picture:
     repeating their bits; floats are clamped to 0..1, scaled and rounded half up.  Raises
     Unsupported for a surface without depth.
     """
-    return _first_samples(surface, "depth", _depth)
+    return _first_samples(surface, "depth")
 
 
 def take_stencil(surface: Surface) -> Picture:
@@ -214,21 +214,26 @@ def take_stencil(surface: Surface) -> Picture:
     A stencil of fewer bits is widened by repeating its bits.  Raises Unsupported for a surface
     without stencil.
     """
-    return _first_samples(surface, "stencil", _stencil)
+    return _first_samples(surface, "stencil")
 
 
-def _first_samples(
-    surface: Surface,
-    what: Literal["depth", "stencil"],
-    convert: Callable[[FormatRow, Channel, NDArray[Any]], NDArray[Any]],
-) -> Picture:
-    row = _DEPTH_ROWS.get(surface.format)
+def _first_samples(surface: Surface, what: Literal["depth", "stencil"]) -> Picture:
+    words = surface.pixels()
+    image = shades(words[:, :: surface.samples], surface.format, what)
+    return Picture(surface.format, zlib.crc32(words.tobytes()), image)
+
+
+def shades(
+    words: NDArray[Any], format: AnyFormat, what: Literal["depth", "stencil"]
+) -> NDArray[Any]:
+    """Depth as uint16 or stencil as uint8, as in ``take_depth`` and ``take_stencil``, of an array
+    of pixel words.  Raises Unsupported for a format without.
+    """
+    row = _DEPTH_ROWS.get(format)
     channel = getattr(row, what, None)
     if row is None or channel is None:
-        raise Unsupported(f"picture of the {what} of {surface.format.sdk}")
-    words = surface.pixels()
-    image = convert(row, channel, words[:, :: surface.samples])
-    return Picture(row.format, zlib.crc32(words.tobytes()), image)
+        raise Unsupported(f"picture of the {what} of {format.sdk}")
+    return _SHADES[what](row, channel, words)
 
 
 def _depth(row: FormatRow, channel: Channel, words: NDArray[Any]) -> NDArray[np.uint16]:
@@ -243,6 +248,12 @@ def _depth(row: FormatRow, channel: Channel, words: NDArray[Any]) -> NDArray[np.
 def _stencil(row: FormatRow, channel: Channel, words: NDArray[Any]) -> NDArray[np.uint8]:
     stencil = stored_stencil(row, words).astype(np.uint32)
     return _scaled(stencil, channel.bits, 8).astype(np.uint8)
+
+
+_SHADES: dict[str, Callable[[FormatRow, Channel, NDArray[Any]], NDArray[Any]]] = {
+    "depth": _depth,
+    "stencil": _stencil,
+}
 
 
 def _float24(bits: NDArray[Any]) -> NDArray[np.float64]:

@@ -175,6 +175,14 @@ def capture_verb(
     return decorate
 
 
+@contextmanager
+def opened_capture(path: str) -> Iterator[AnyCapture | Import]:
+    """Open a capture file of any form, or a trace imported as one, with the given limits."""
+    with _stream(path) as stream:
+        calls = _trace(stream)
+        yield _stored(stream, None) if calls is None else _imported(calls)
+
+
 def trace_verb(verb: Verb) -> Verb:
     """Give a verb the FILE argument for a trace of API calls, and ``--limit``.
 

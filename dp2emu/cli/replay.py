@@ -173,7 +173,7 @@ def command(
     faults, differences = _Lines("fault"), _Lines("difference")
     if film.given:
         others = wanted._replace(png=None, frames=None)
-        if json_path or scenario or verify or rig != EMULATOR or any(others):
+        if json_path or junit_path or scenario or verify or rig != EMULATOR or any(others):
             given = "--draws, --at, --every and --strip"
             raise click.UsageError(f"{given} go with --png, --frames, --timing and engines only")
         watcher = Watcher(fault=lambda error: faults.show(str(error)))

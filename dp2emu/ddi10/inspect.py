@@ -7,6 +7,7 @@ names of the DDI structures.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
@@ -30,6 +31,15 @@ Facts = dict[str, Any]
 
 Number = Callable[[bytearray], int | None]
 """Type of a function from a block of memory to its number, None if it has none."""
+
+
+_ASSEMBLIES = 256
+
+
+@lru_cache(_ASSEMBLIES)
+def _assembly(code: bytes) -> str:
+    """Assembly text of a shader; the last texts are kept, as a report asks at each event."""
+    return disassemble(tokens_of(code))
 
 
 def facts_of(device: Device, number: Number) -> Facts:
@@ -140,7 +150,7 @@ class _State:
             "shader": name and name.replace("shader", f"{noun} shader"),
             "instances": [each._asdict() for each in stage.instances],
             "stream_output": _streams(stage),
-            "assembly": None if bound.code is None else disassemble(tokens_of(bound.code)),
+            "assembly": None if bound.code is None else _assembly(bytes(bound.code)),
         }
 
     def _rasterizer(self) -> Facts:

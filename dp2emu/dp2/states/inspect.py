@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -30,6 +31,11 @@ from dp2emu.shader.sm.disassemble import disassemble
 
 Facts = dict[str, Any]
 """A JSON object.  Floats that JSON cannot express are text: ``inf``, ``nan(0x7fc00000)``."""
+
+
+_ASSEMBLIES = 256
+_assembly = lru_cache(_ASSEMBLIES)(disassemble)
+"""Assembly text of a shader; the last texts are kept, as a report asks at each event."""
 
 
 def facts_of(context: Context) -> Facts:
@@ -128,7 +134,7 @@ def _declaration(format: Format | None) -> list[Facts] | None:
 def _function(function: Function | None) -> Facts | None:
     if function is None:
         return None
-    return {"handle": function.handle, "assembly": disassemble(function.code)}
+    return {"handle": function.handle, "assembly": _assembly(function.code)}
 
 
 def _stream(stream: Stream | UserStream) -> Facts:

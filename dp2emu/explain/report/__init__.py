@@ -1,0 +1,1 @@
+"""Reports: a capture explained on one HTML page, which needs no network."""

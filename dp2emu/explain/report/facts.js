@@ -1,0 +1,154 @@
+// What is known of the chosen event: its address, state, shaders, mesh, textures and counters.
+
+// State before and after: the settings of a context at an event, and those that changed since the event before.
+const places = {};
+for (const [context, steps] of Object.entries(model.state.contexts)) places[context] = steps;
+
+function stateAt(event) {
+  const steps = places[event.context] ?? [], now = new Map(), changed = new Map();
+  for (const [number, settings] of steps) {
+    if (number > event.number) break;
+    changed.clear();
+    for (const [path, value] of settings) {
+      if (number === event.number) changed.set(path, now.get(path));
+      if (value < 0) now.delete(path); else now.set(path, value);
+    }
+  }
+  const before = steps.length && steps[0][0] === event.number;
+  return { now, changed, start: before };
+}
+
+const valueOf = (at) => at === undefined ? "–" : shown(model.state.values[at]);
+
+class Facts {
+  constructor(go) {
+    this.go = go;
+    this.text = "";
+    this.all = false;
+    this.tabs = element("div", { role: "tablist", "aria-label": "About the event" });
+    this.panel = element("div", { role: "tabpanel", tabindex: "0", id: "facts" });
+    this.box = element("section", { class: "facts", "aria-label": "Details" }, this.tabs, this.panel);
+  }
+
+  show(event, tab) {
+    this.event = event;
+    const names = [["event", "Event"], ["state", "State", this.changedNumber(event)], ["shaders", "Shaders", event.shaders.length], ["mesh", "Mesh"],
+      ["textures", "Textures", event.textures.length], ["counters", "Counters"]];
+    this.tab = names.some(([key]) => key === tab) ? tab : "event";
+    tabs(this.tabs, names, this.tab, (key) => this.go({ tab: key }), "tab");
+    this.panel.setAttribute("aria-labelledby", `tab-${this.tab}`);
+    this.panel.scrollTop = 0;
+    this.draw();
+  }
+
+  draw() { fill(this.panel, PANELS[this.tab](this, this.event)); }
+
+  changedNumber(event) {
+    const { changed, start } = stateAt(event);
+    return start ? 0 : changed.size;
+  }
+
+  surface(at) {
+    const found = model.surfaces[at];
+    return found ? `${found.label}  ${found.width} × ${found.height}  ${found.format}${found.samples > 1 ? `  ${found.samples} samples` : ""}` : String(at);
+  }
+
+  aboutEvent(event) {
+    const fault = faulty.get(event.number);
+    const asked = model.queries.filter((each) => each.counted.some(([number]) => number === event.number) || each.began === event.number || each.ended === event.number);
+    return [
+      element("h2", {}, event.name),
+      fault ? element("p", { class: "note" }, fault.text) : null,
+      pairs([
+        ["Event", code(`E${event.number}`)],
+        ["Frame", code(event.frame)],
+        [event.token === null ? "Call" : "Call and token", place(event) ? code(place(event)) : null],
+        ["API call", event.api_call === null ? null : code(`@${event.api_call}`)],
+        ["Kind", KINDS[event.kind]?.replace(/s$/, "") ?? event.kind],
+        ["Time", code(`${grouped(event.time)} ticks`)],
+        ["Markers", event.markers.join(" › ")],
+        ["Primitives", event.primitives ? element("span", {}, code(grouped(event.primitives)), ` ${event.topology}`) : null],
+        [event.kind === "draw" ? "Samples passed" : "Texels written", event.kind === "draw" || event.pixels ? code(grouped(event.pixels)) : null],
+        ["Targets", event.targets.length ? event.targets.map((at) => element("div", {}, element("button", { class: "link", type: "button",
+          onclick: () => this.go({ series: series.find((each) => each.surface === at)?.key }) }, this.surface(at)))) : null],
+        ["Shaders", event.shaders.length ? event.shaders.map((at) => element("div", {}, this.shaderLink(at))) : null],
+        ["Queries", asked.length ? asked.map((each) => element("div", {}, element("button", { class: "link", type: "button", onclick: () => this.go({ view: "queries" }) }, `${each.type} ${each.query}`),
+          each.began === event.number ? " begins" : each.ended === event.number ? " ends" : ` counts ${each.counted.find(([number]) => number === event.number)[1]}`)) : null],
+      ]),
+      element("h3", {}, "On the command line"),
+      element("div", {}, command(`dp2emu state ${model.file} --at E${event.number}`)),
+      event.kind === "draw" ? element("div", {}, command(`dp2emu mesh ${model.file} E${event.number}`)) : null,
+    ];
+  }
+
+  shaderLink(at) {
+    const shader = model.shaders[at];
+    return element("button", { class: "link", type: "button", onclick: () => this.go({ view: "shaders", shader: at }) }, `${shader.stage}  ${shader.name}`);
+  }
+
+  aboutState(event) {
+    const { now, changed, start } = stateAt(event);
+    if (!now.size) return [element("h2", {}, "State"), element("p", { class: "quiet" }, "This event has no device state: it is of the host.")];
+    const words = this.text.toLowerCase();
+    const keep = (at) => !words || model.state.paths[at].toLowerCase().includes(words) || valueOf(now.get(at)).toLowerCase().includes(words);
+    const every = this.all || words || start;
+    const rows = (every ? [...now.keys()] : [...changed.keys()]).filter(keep).sort((a, b) => a - b);
+    const field = element("input", { type: "search", placeholder: "Find a state or value", "aria-label": "Find a state", id: "find-state", value: this.text, autocomplete: "off" });
+    field.addEventListener("input", () => { this.text = field.value; this.draw(); const again = byId("find-state"); again.focus(); again.setSelectionRange(99, 99); });
+    const title = start ? "State at the first event" : changed.size ? `${count(changed.size, "change")} since the event before` : "No change since the event before";
+    const box = element("div", { class: "filter" }, element("div", { class: "row" }, field), segment("Shown", [[false, "Changed"], [true, "All"]], this.all, (all) => { this.all = all; this.draw(); }));
+    box.style.cssText = "padding:10px 0 6px;border:0";
+    return [element("h2", {}, title), box, rows.length ? this.groups(rows, now, start ? new Map() : changed)
+      : element("p", { class: "quiet" }, words ? "Nothing fits." : "Every state is as at the event before of the same context.")];
+  }
+
+  groups(rows, now, changed) {
+    const groups = new Map();
+    for (const at of rows.slice(0, 1500)) {
+      const [group, ...rest] = model.state.paths[at].split("\u001f");
+      const key = rest.length ? group : "general";
+      if (!groups.has(key)) groups.set(key, []);
+      groups.get(key).push([rest.length ? rest.join(" · ") : group, at]);
+    }
+    return [...groups].map(([group, list]) => [element("h3", {}, group.replaceAll("_", " ")), table(group, [["Name", ""], ["Value", ""]],
+      list.map(([name, at]) => [code(name), changed.has(at)
+        ? element("span", { class: "mono" }, element("del", {}, valueOf(changed.get(at))), " → ", element("ins", {}, valueOf(now.get(at))))
+        : code(valueOf(now.get(at)))]))]).concat(rows.length > 1500 ? [[element("p", { class: "quiet" }, `${grouped(rows.length - 1500)} more: narrow the search.`)]] : []);
+  }
+
+  aboutShaders(event) {
+    if (!event.shaders.length) return [element("h2", {}, "Shaders"), element("p", { class: "quiet" }, "This event runs no shader.")];
+    return event.shaders.map((at) => [element("h2", {}, this.shaderLink(at)), element("p", { class: "quiet" }, model.shaders[at].about), listing(model.shaders[at].text), element("br")]);
+  }
+
+  aboutMesh(event) {
+    const mesh = event.mesh === null || event.mesh === undefined ? null : model.meshes[event.mesh];
+    if (!mesh) return [element("h2", {}, "Mesh"), element("p", { class: "quiet" }, event.kind === "draw" ? "The vertices of this draw are not in the page." : "Only draws have vertices."),
+      event.kind === "draw" ? element("div", {}, command(`dp2emu mesh ${model.file} E${event.number}`)) : null];
+    return [element("h2", {}, mesh.title), element("p", { class: "quiet" }, mesh.about),
+      mesh.stages.map((stage) => [element("h3", {}, stage.name), table(stage.name, stage.columns.map((name) => [name, "num"]), stage.rows.map((row) => row.map(shown))),
+        stage.more ? element("p", { class: "quiet" }, `and ${grouped(stage.more)} more: `, command(`dp2emu mesh ${model.file} E${event.number}`)) : null])];
+  }
+
+  aboutTextures(event) {
+    if (!event.textures.length) return [element("h2", {}, "Textures"), element("p", { class: "quiet" }, "No texture is bound to a stage that reads it.")];
+    return [element("h2", {}, count(event.textures.length, "texture")), element("div", { class: "cards" }, event.textures.map(([stage, slot, at]) => card(model.textures[at], `${stage} ${slot}`)))];
+  }
+
+  aboutCounters(event) {
+    const rows = model.counters.names.map((name, at) => [name, event.counters?.[at] ?? 0]).filter(([, value]) => value);
+    return [element("h2", {}, "Counters of this event"), rows.length ? table("Counters", [["Counter", ""], ["Number", "num"]], rows.map(([name, value]) => [name, grouped(value)]))
+      : element("p", { class: "quiet" }, "This event moved no counter.")];
+  }
+}
+
+const PANELS = { event: (facts, event) => facts.aboutEvent(event), state: (facts, event) => facts.aboutState(event), shaders: (facts, event) => facts.aboutShaders(event),
+  mesh: (facts, event) => facts.aboutMesh(event), textures: (facts, event) => facts.aboutTextures(event), counters: (facts, event) => facts.aboutCounters(event) };
+
+function card(texture, title) {
+  const image = texture.picture;
+  const shownPart = image ? thumbnail(image, 130, `Texture ${texture.label}`) : element("span", { class: "quiet" }, "no picture");
+  return element("figure", { class: "card" }, element("div", { class: "easel checker" }, shownPart),
+    element("figcaption", {}, element("b", {}, title ? `${title}  ` : ""), texture.label, element("div", { class: "quiet mono" }, `${texture.width} × ${texture.height}${texture.levels > 1 ? `, ${texture.levels} levels` : ""}`),
+      element("div", { class: "quiet mono" }, texture.format)));
+}

@@ -1,0 +1,361 @@
+"""The model of a report: everything that its page shows, as one JSON object."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import closing, suppress
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from dp2emu.argument_check import checked
+from dp2emu.capture.records import LABEL, RESOURCE_LABEL, Annotation, Pictured, Record
+from dp2emu.diff.images import EXACT, Allowance
+from dp2emu.diff.judging import References
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.escaping import plain
+from dp2emu.explain.events import Event, EventKind, Origin, written_surfaces
+from dp2emu.explain.play import Observer, Playback, Stage
+from dp2emu.explain.query_account import QueryAccounts
+from dp2emu.explain.report.differences import KeepingJudge
+from dp2emu.explain.report.histories import Spot, affordable, histories
+from dp2emu.explain.report.meshes import Meshes
+from dp2emu.explain.report.queries import query_rows
+from dp2emu.explain.report.shaders import ShaderTexts, assemblies_of
+from dp2emu.explain.report.states import Changes, StateSteps
+from dp2emu.explain.report.targets import TargetPictures, format_name
+from dp2emu.explain.report.textures import TextureContents
+from dp2emu.gpu.command.packets import Draw, Packet
+from dp2emu.gpu.command.queries import COUNTER_NAMES
+from dp2emu.gpu.device.timing import Timing
+from dp2emu.gpu.resource.heap import Surface
+from dp2emu.replay import Pictures, Recording, Tally, Watcher
+from dp2emu.replay.frames import EVERY, Frames
+
+SCHEMA = 1
+"""Version of the model; within a version keys may be added, never removed."""
+EVENTS = 20_000
+"""Maximum number of events on a page."""
+FAULTS = 1_000
+"""Maximum number of faults on a page."""
+LABEL_CHARACTERS = 200
+"""Maximum number of characters of the name of a surface."""
+
+_counters = attrgetter(*COUNTER_NAMES)
+_LABEL = re.compile(f"({re.escape(LABEL)}|{re.escape(RESOURCE_LABEL)})([0-9]{{1,18}})")
+_SURFACE = re.compile(r"_surface([0-9]{1,18})\.png$")
+
+
+class _Issued(NamedTuple):
+    """What was so when the front end was behind a token or call."""
+
+    changes: Changes
+    assemblies: dict[str, str]
+
+
+class Collector(Observer):
+    """Collects what a page shows of the events of a playback.  Mutable: it grows.
+
+    ``wanted`` are the numbers of the events to show.
+    """
+
+    def __init__(self, wanted: Frames = EVERY) -> None:
+        self.last: int | None = None
+        self.left_out = 0
+        self.events: list[dict[str, Any]] = []
+        self.surfaces: dict[int, dict[str, Any]] = {}
+        self.faults: list[dict[str, Any]] = []
+        self.targets = TargetPictures()
+        self.states = StateSteps()
+        self.shaders = ShaderTexts()
+        self.textures = TextureContents()
+        self.meshes = Meshes()
+        self.shown_by: dict[int, int] = {}
+        self.labels: dict[int, str] = {}
+        self._wanted = wanted
+        self._issued: dict[Origin, _Issued] = {}
+        self._frame = 0
+        self._before: tuple[int, ...] = ()
+        self._mesh: int | None = None
+        self._draws = 0
+        self._drawn_to: int | None = None
+        self.unexamined = 0
+        self._times: dict[Origin, int] = {}
+
+    def fault(self, error: Dp2Error) -> None:
+        """Note an error of the capture at the last event."""
+        if len(self.faults) < FAULTS:
+            self.faults.append({"event": self.last, "text": plain(str(error))})
+
+    @property
+    def draws(self) -> int:
+        """The number of draws so far, shown or not."""
+        return self._draws
+
+    def spots(self, pixels: Iterable[tuple[int, int]]) -> list[Spot]:
+        """Pixels of the target that was drawn to last; none without a draw."""
+        target = self._drawn_to
+        return [] if target is None else [Spot(target, x, y) for x, y in pixels]
+
+    def close(self) -> None:
+        """Store the last pictures; put the names of surfaces where they are shown."""
+        if self.last is not None:
+            self.targets.frame_ends(self.last)
+        for row in [*self.surfaces.values(), *self.textures.rows]:
+            name = self.labels.get(row["surface"])
+            row["label"] += f" {name}" if name else ""
+
+    def shows(self, event: Event) -> bool:
+        """Whether an event is on the page."""
+        return event.number in self._wanted and len(self.events) < EVENTS
+
+    def issued(self, origin: Origin, stage: Stage) -> None:
+        """Keep what changed in the state, and the bound shaders, until the events execute."""
+        facts = stage.facts(origin)
+        changes = self.states.changes(str(origin.device), facts) if facts else {}
+        self._issued[origin] = _Issued(changes, assemblies_of(facts))
+        self._times[origin] = stage.gpu.now
+
+    def issued_at(self, origin: Origin) -> int | None:
+        """The host's tick when the front end was behind a token or call; None if unknown."""
+        return self._times.get(origin)
+
+    def performing(self, record: Record, stage: Stage) -> None:
+        """Note which surface a picture of the program shows, and the names of surfaces."""
+        if isinstance(record, Pictured):
+            self.shown_by[record.call] = stage.shown(record)
+        elif isinstance(record, Annotation):
+            handle = _labelled(record, stage)
+            if handle is not None:
+                self.labels[handle] = plain(record.text)[:LABEL_CHARACTERS]
+
+    def handle(self, name: str, call: int | None) -> int | None:
+        """The surface of a picture of the replay, by the API call that took it or its name."""
+        if call is not None:
+            return self.shown_by.get(call)
+        found = _SURFACE.search(name)
+        return None if found is None else int(found[1])
+
+    def before(self, event: Event, packet: Packet | None, stage: Stage) -> None:
+        """Keep the contents that the event is about to change, and the counters."""
+        if not self.shows(event):
+            return
+        if event.frame != self._frame:
+            self._frame = event.frame
+            self.targets.frame_ends(event.number - 1)
+        for handle, surface in _surfaces(event, packet, stage):
+            self.surfaces.setdefault(handle, _described(handle, surface))
+            if event.kind is not EventKind.WRITE:
+                self.targets.watch(event.number, handle, surface)
+        self._mesh = self.meshes.number(packet) if isinstance(packet, Draw) else None
+        self._before = _counters(stage.gpu.counters)
+
+    def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
+        """Add the event's row."""
+        shown = self.shows(event)
+        if event.kind is EventKind.DRAW:
+            self._draws += 1
+            self._drawn_to = next(iter(event.targets), self._drawn_to)
+        issued = self._issued.get(event.origin) or _Issued({}, {})
+        if event.item == 0:
+            context = str(event.origin.device)
+            self.states.add(event.number, context, issued.changes, wanted=shown)
+        if not shown:
+            self.left_out += 1
+            return
+        self.last = event.number
+        self.targets.changed(event.number, event.targets)
+        now = _counters(stage.gpu.counters)
+        moved = [after - before for after, before in zip(now, self._before, strict=True)]
+        self.events.append(
+            _row(event) | {
+                "shaders": self.shaders.numbers(packet, issued.assemblies),
+                "textures": self.textures.numbers(packet, stage.handle),
+                "mesh": self._mesh,
+                "counters": moved,
+            }
+        )  # fmt: skip
+
+
+def _labelled(record: Annotation, stage: Stage) -> int | None:
+    """The handle of the surface that an annotation names, None for another annotation."""
+    found = _LABEL.fullmatch(record.key)
+    if found is None:
+        return None
+    number = int(found[2])
+    if found[1] == LABEL:
+        return number
+    facade = stage.player.facade
+    resource = None if facade is None else facade.resources().get(number)
+    return None if resource is None else stage.handle(resource.surface)
+
+
+def _surfaces(event: Event, packet: Packet | None, stage: Stage) -> Iterable[tuple[int, Surface]]:
+    """Pairs of handle and surface that an event writes or shows."""
+    if packet is not None:
+        return [(stage.handle(surface), surface) for surface in written_surfaces(packet)]
+    with suppress(UsageError):
+        return [(handle, stage.surface(handle)) for handle in event.targets]
+    return []
+
+
+def _described(handle: int, surface: Surface) -> dict[str, Any]:
+    return {
+        "surface": handle,
+        "label": f"surface {handle}",
+        "width": surface.width,
+        "height": surface.height,
+        "format": format_name(surface),
+        "samples": surface.samples,
+    }
+
+
+def _row(event: Event) -> dict[str, Any]:
+    return {
+        "number": event.number,
+        "frame": event.frame,
+        "kind": event.kind.value,
+        "name": plain(event.text or event.name),
+        "call": event.call,
+        "token": event.token,
+        "item": event.item,
+        "api_call": event.api_call,
+        "time": event.time,
+        "context": str(event.origin.device),
+        "markers": [plain(each) for each in event.markers],
+        "primitives": event.primitives,
+        "topology": event.topology,
+        "targets": list(event.targets),
+        "pixels": event.pixels,
+    }
+
+
+@checked
+def report_model(
+    capture: Recording,
+    *,
+    file: str = "FILE",
+    wanted: Frames = EVERY,
+    options: Options | None = None,
+    timing: Timing | None = None,
+    against: References | None = None,
+    allowance: Allowance = EXACT,
+    pixels: Sequence[tuple[int, int]] = (),
+) -> dict[str, Any]:
+    """Play a capture and return the model of its page, as a JSON object.
+
+    ``file`` is the capture's name in commands on the page, ``wanted`` the numbers of the events to
+    show.  The pictures that the replay takes are compared with those of ``against``.  The page has
+    the histories of ``pixels`` of the target that was drawn to last, and of those that differ, as
+    far as they can be afforded; these need another pass over the capture.  Raises UsageError for
+    an invalid annotated timing or a range without an event, and for references that are no
+    pictures.
+    """
+    options = options or Options()
+    found, accounts = Collector(wanted), QueryAccounts(options)
+    watcher = Watcher(fault=found.fault, answered=accounts.answered)
+    observers = [found, accounts]
+    playback = Playback(capture, observers, options=options, timing=timing, watcher=watcher)
+    judge = None
+    with closing(playback):
+        if against is not None:
+            judge = KeepingJudge(against, allowance, lambda: found.last, found.handle)
+            playback.stage.player.photograph(Pictures(judge=judge))
+        while playback.step():
+            pass
+    if not found.events and wanted != EVERY:
+        raise UsageError(f"no event from E{wanted.first} on: {_there(found)}")
+    found.close()
+    spots = [*found.spots(pixels), *(judge.spots if judge else ())]
+    chosen = affordable(spots, found.draws)
+    found.unexamined = len(set(spots)) - len(chosen)
+    past = histories(capture, chosen, options=options, timing=timing) if chosen else {}
+    return _model(found, playback.tally, plain(capture.name)) | {
+        "file": plain(file),
+        "queries": query_rows(accounts.close(), found.issued_at),
+        "differences": [] if judge is None else judge.sorted_rows(),
+        "histories": past,
+    }
+
+
+def _there(collector: Collector) -> str:
+    last = collector.left_out - 1
+    return "there is none" if last < 0 else f"there are E0 to E{last}"
+
+
+def _model(found: Collector, tally: Tally, title: str) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "title": title,
+        "events": _without_still_counters(found.events),
+        "frames": _frames(found.events),
+        "surfaces": found.surfaces,
+        "series": found.targets.rows(),
+        "state": found.states.row(),
+        "shaders": found.shaders.rows,
+        "textures": found.textures.rows,
+        "meshes": found.meshes.rows,
+        "counters": {"names": _counter_names(found.events)},
+        "statistics": _statistics(found, tally),
+        "faults": found.faults,
+        "notes": list(_notes(found)),
+    }
+
+
+def _frames(events: list[dict[str, Any]]) -> list[dict[str, int]]:
+    frames: dict[int, dict[str, int]] = {}
+    for event in events:
+        number = event["frame"]
+        start = {"number": number, "first": event["number"]}
+        frames.setdefault(number, start)["last"] = event["number"]
+    return list(frames.values())
+
+
+def _moving(events: list[dict[str, Any]]) -> list[int]:
+    """The indices of the counters that any event moved."""
+    every = range(len(COUNTER_NAMES))
+    return [at for at in every if any(event["counters"][at] for event in events)]
+
+
+def _counter_names(events: list[dict[str, Any]]) -> list[str]:
+    return [COUNTER_NAMES[at].replace("_", " ") for at in _moving(events)]
+
+
+def _without_still_counters(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    moving = _moving(events)
+    return [event | {"counters": [event["counters"][at] for at in moving]} for event in events]
+
+
+def _statistics(found: Collector, tally: Tally) -> list[tuple[str, int]]:
+    draws = [event for event in found.events if event["kind"] == EventKind.DRAW]
+    return [
+        ("Events", len(found.events)),
+        ("Draws", len(draws)),
+        ("Frames", len(_frames(found.events))),
+        ("Faults", len(found.faults)),
+        ("Primitives", sum(event["primitives"] for event in draws)),
+        ("Samples passed", sum(event["pixels"] for event in draws)),
+        ("Shaders", len(found.shaders.rows)),
+        ("Textures", len(found.textures.rows)),
+        ("Calls", tally.calls + tally.entries),
+        ("Ticks", tally.time),
+    ]
+
+
+def _notes(found: Collector) -> Iterable[str]:
+    if found.left_out:
+        yield f"{found.left_out} events are not on this page; --events A-B selects others."
+    if found.targets.complete is not None:
+        yield (
+            f"After E{found.targets.complete} the page has pictures at the end of frames only, "
+            "so that it stays small; --events A-B shows others."
+        )
+    if found.targets.dropped:
+        yield f"{found.targets.dropped} more surfaces that events wrote have no picture here."
+    if found.meshes.without:
+        yield f"{found.meshes.without} draws have no vertices here; dp2emu mesh shows them."
+    if found.unexamined:
+        yield f"{found.unexamined} more pixels differ; dp2emu pixel shows their histories."
+    if found.textures.without:
+        yield f"{found.textures.without} textures have no picture here."

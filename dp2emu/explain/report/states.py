@@ -1,0 +1,71 @@
+"""State of each event, as the settings that changed since the event before of its context."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+_APART = "\x1f"
+"""Separator of the names in a path of a setting."""
+_LEFT_OUT = frozenset({"assembly", "resources", "queries"})
+"""Names of facts that the page has elsewhere."""
+
+Changes = dict[int, int]
+"""Numbers of values by number of a path; -1 for a setting that is gone."""
+
+
+class StateSteps:
+    """The state of contexts, event by event.  Mutable: steps are added.
+
+    Paths and values are numbered in the order of their first use, so that each is stored once.
+    """
+
+    def __init__(self) -> None:
+        self._paths: dict[str, int] = {}
+        self._values: dict[str, int] = {}
+        self._last: dict[str, Changes] = {}
+        self._waiting: dict[str, Changes] = {}
+        self._steps: dict[str, list[tuple[int, list[tuple[int, int]]]]] = {}
+
+    def changes(self, context: str, facts: dict[str, Any]) -> Changes:
+        """What changed since the last call for a context; ``facts`` as in ``dp2emu state``."""
+        now = {
+            self._paths.setdefault(path, len(self._paths)): self._number(value)
+            for path, value in _settings(facts, "")
+        }
+        last = self._last.get(context, {})
+        self._last[context] = now
+        gone = {path: -1 for path in last if path not in now}
+        return {path: value for path, value in now.items() if last.get(path) != value} | gone
+
+    def add(self, event: int, context: str, changes: Changes, *, wanted: bool) -> None:
+        """Add an event's changes; those of events that are not ``wanted`` go to the next one."""
+        waiting = self._waiting.setdefault(context, {})
+        waiting.update(changes)
+        if wanted and waiting:
+            self._steps.setdefault(context, []).append((event, sorted(waiting.items())))
+            self._waiting[context] = {}
+
+    def row(self) -> dict[str, Any]:
+        """The JSON object of all steps."""
+        values = [json.loads(text) for text in self._values]
+        return {"paths": list(self._paths), "values": values, "contexts": self._steps}
+
+    def _number(self, value: Any) -> int:
+        return self._values.setdefault(json.dumps(value), len(self._values))
+
+
+def _settings(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Pairs of path and value of the settings in facts; lists of numbers are one value."""
+    inner: Any = None
+    if isinstance(value, dict):
+        inner = value.items()
+    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        inner = enumerate(value)
+    if inner is None:
+        yield path, value
+        return
+    for name, each in inner:
+        if name not in _LEFT_OUT:
+            yield from _settings(each, f"{path}{_APART}{name}" if path else str(name))

@@ -1,0 +1,159 @@
+"""Pictures of targets after the events that changed them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.formats import FormatRow
+from dp2emu.explain.report.pictures import Box, PictureSeries
+from dp2emu.gpu.resource.heap import BUFFERS, Surface
+from dp2emu.gpu.transfer.copy_resolve import resolve
+from dp2emu.picture import DEPTHS, STENCILS, has_picture, rgba, shades
+
+Shows = Literal["color", "depth", "stencil"]
+
+EVENT_CHARACTERS = 5_000_000
+"""Maximum size of the stored pictures after which only the last one of each frame is stored."""
+FRAME_CHARACTERS = 7_000_000
+"""Maximum size of the stored pictures after which no further one is stored."""
+SURFACES = 64
+"""Maximum number of surfaces whose pictures are stored."""
+
+
+class _Target(NamedTuple):
+    surface: Surface
+    memory: NDArray[np.uint8]
+    series: tuple[PictureSeries, ...]
+
+
+class TargetPictures:
+    """Pictures of surfaces, stored after each change as far as they fit the page.
+
+    Mutable: it remembers the contents that it stored.  ``complete`` is the number of the last
+    event after which each changed picture was stored, None while all are.
+    """
+
+    def __init__(self) -> None:
+        self.complete: int | None = None
+        self.dropped = 0
+        self._targets: dict[int, _Target] = {}
+        self._stale: set[int] = set()
+
+    def watch(self, event: int, handle: int, surface: Surface) -> None:
+        """Store the content of a surface that event ``event`` is about to change."""
+        if handle in self._targets and self._targets[handle].surface is surface:
+            return
+        shown = shows_of(surface)
+        if not shown or (len(self._targets) >= SURFACES and handle not in self._targets):
+            self.dropped += bool(shown)
+            return
+        memory = _memory(surface)
+        whole = 0, 0, surface.width, surface.height
+        series = tuple(
+            PictureSeries(handle, shows, event - 1, _part(surface, shows, whole))
+            for shows in shown
+        )
+        self._targets[handle] = _Target(surface, memory.copy(), series)
+
+    def knows(self, handle: int) -> bool:
+        """Whether pictures of a surface are stored."""
+        return handle in self._targets
+
+    def changed(self, event: int, handles: Iterable[int]) -> None:
+        """Store what event ``event`` changed in surfaces, unless the page is full."""
+        wanted = [handle for handle in handles if handle in self._targets]
+        if self.size < EVENT_CHARACTERS:
+            for handle in wanted:
+                self._store(event, handle)
+            return
+        if self.complete is None:
+            self.complete = event - 1
+        self._stale.update(wanted)
+
+    def frame_ends(self, event: int) -> None:
+        """Store the surfaces whose changes were not stored, at the last event of a frame."""
+        stale, self._stale = self._stale, set()
+        if self.size < FRAME_CHARACTERS:
+            for handle in sorted(stale):
+                self._store(event, handle)
+
+    @property
+    def size(self) -> int:
+        """Number of characters of all stored pictures."""
+        return sum(each.size for target in self._targets.values() for each in target.series)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """JSON objects of all series, colours first."""
+        every = [each for target in self._targets.values() for each in target.series]
+        ordered = sorted(every, key=lambda each: (each.shows != "color", each.shows))
+        return [each.row() | {"complete": self.complete} for each in ordered]
+
+    def _store(self, event: int, handle: int) -> None:
+        surface, last, series = self._targets[handle]
+        box = _changed(surface, last, _memory(surface))
+        if box is None:
+            return
+        for each in series:
+            part = _part(surface, each.shows, box)
+            each.add(event, part, box)
+
+
+def format_name(surface: Surface) -> str:
+    """The name of a surface's format without the prefix of its enumeration."""
+    return surface.format.sdk.removeprefix("D3DFMT_").removeprefix("DXGI_FORMAT_")
+
+
+def shows_of(surface: Surface) -> tuple[Shows, ...]:
+    """What pictures of a surface show; () for a surface without pictures."""
+    row = ROWS.get(surface.format)
+    if surface.desc.kind in BUFFERS or row is None or row.blocked:
+        return ()
+    depths: tuple[Shows, ...] = (
+        *(("depth",) if row.format in DEPTHS else ()),
+        *(("stencil",) if row.format in STENCILS else ()),
+    )
+    return depths or (("color",) if has_picture(row.format) else ())
+
+
+def _memory(surface: Surface) -> NDArray[np.uint8]:
+    """The bytes of the pixels in the top level: (height, bytes of a row)."""
+    words = surface.pixels()
+    return np.ascontiguousarray(words).view(np.uint8).reshape(surface.height, -1)
+
+
+def _changed(surface: Surface, last: NDArray[np.uint8], now: NDArray[np.uint8]) -> Box | None:
+    """The box of pixels in which ``now`` differs from ``last``, which becomes equal to it."""
+    rows = np.flatnonzero((now != last).any(axis=1))
+    if not len(rows):
+        return None
+    top, bottom = int(rows[0]), int(rows[-1]) + 1
+    there = now[top:bottom] != last[top:bottom]
+    last[top:bottom] = now[top:bottom]
+    columns = np.flatnonzero(there.any(axis=0))
+    size = now.shape[1] // surface.width
+    left, right = int(columns[0]) // size, int(columns[-1]) // size + 1
+    return left, top, right - left, bottom - top
+
+
+def _part(surface: Surface, shows: str, box: Box) -> NDArray[Any]:
+    """The image of a box of a surface; of depth and stencil the first samples."""
+    left, top, width, height = box
+    samples, row = surface.samples, ROWS[surface.format]
+    words = surface.pixels()[top : top + height, left * samples : (left + width) * samples]
+    return _PARTS[shows](row, words, samples)
+
+
+def _color(row: FormatRow, words: NDArray[Any], samples: int) -> NDArray[Any]:
+    return rgba(words if samples == 1 else resolve(row, words, samples), row.format)
+
+
+_PARTS: dict[str, Callable[[FormatRow, NDArray[Any], int], NDArray[Any]]] = {
+    "color": _color,
+    "depth": lambda row, words, samples: shades(words[:, ::samples], row.format, "depth"),
+    "stencil": lambda row, words, samples: shades(words[:, ::samples], row.format, "stencil"),
+}

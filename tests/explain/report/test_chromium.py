@@ -1,0 +1,245 @@
+"""The page of a report in a real Chromium, without a network."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dp2emu.explain.report.model import report_model
+from tests.explain.opening import opened
+from tests.explain.report.conftest import HOSTILE
+
+pytestmark = pytest.mark.browser
+
+
+def test_filter_shows_the_events_that_fit(visit: Any, first_light: dict[str, Any]) -> None:
+    page = visit(first_light).page
+    assert page.locator(".item[role=option]").count() == len(first_light["events"])
+    page.keyboard.press("f")
+    page.keyboard.type("kind:draw px>3389")
+    fit = [e for e in first_light["events"] if e["kind"] == "draw" and e["pixels"] > 3389]
+    names = page.locator(".item[role=option] .no").all_inner_texts()
+    assert names == [f"E{event['number']}" for event in fit] != []
+    assert page.inner_text("#of") == f"{len(fit)} of {len(first_light['events'])}"
+
+
+def test_from_a_clicked_pixel_to_its_event_to_the_state_to_the_shader(
+    visit: Any, first_light: dict[str, Any]
+) -> None:
+    shown = visit(first_light)
+    page = shown.page
+    bounds = page.locator(".easel canvas").first.bounding_box()
+    scale = bounds["width"] / 320
+    page.mouse.click(bounds["x"] + 186.5 * scale, bounds["y"] + 121.5 * scale)
+    shown.settled("#pixel", "Pixel 186, 121")
+    shown.settled("#pixel", "all fragments")
+    histories = first_light["histories"]["2/color"]["186,121"]
+    rows = page.locator("#pixel tbody tr").count()
+    assert rows == len(histories)
+    event = next(row["event"] for row in histories if row["kind"] == "draw")
+    page.click(f"#pixel button:text-is('E{event}') >> nth=0")
+    assert page.locator(".item[aria-selected=true] .no").inner_text() == f"E{event}"
+    page.click("#tab-state")
+    page.click("#facts button:text-is('All')")
+    shown.settled("#facts", "ZENABLE")
+    page.click("#tab-shaders")
+    shown.settled("#facts pre", "output target0.x")
+    page.click("#facts .link")
+    assert page.locator("#view-shaders").get_attribute("aria-selected") == "true"
+    page.go_back()
+    shown.settled("#facts", "output target0.x")
+
+
+def test_a_pixel_without_a_stored_history_shows_what_changed_it_and_the_command(
+    visit: Any, first_light: dict[str, Any]
+) -> None:
+    shown = visit(first_light, "#view=frame&e=15&pixel=10,10")
+    shown.settled("#pixel", "Pixel 10, 10")
+    shown.settled("#pixel", "dp2emu pixel streams/first_light.dp2 10 10 --target 2 --at E15")
+    changed = shown.page.locator("#pixel tbody tr").all_inner_texts()
+    assert [row.split()[0] for row in changed] == ["E2"]
+
+
+def test_every_picture_of_the_page_is_the_picture_of_the_target(
+    visit: Any, first_light: dict[str, Any]
+) -> None:
+    page = visit(first_light, "#view=frame&e=12").page
+    page.wait_for_function("document.querySelector('.easel canvas').width === 320")
+    found = page.evaluate(
+        "Array.from(document.querySelector('.easel canvas').getContext('2d')"
+        ".getImageData(186, 121, 1, 1).data)"
+    )
+    last = first_light["histories"]["2/color"]["186,121"][-1]["after"]
+    assert found == [round(255 * each) for each in last[:3]] + [255]
+
+
+def test_keys_move_between_events_views_and_search(
+    visit: Any, first_light: dict[str, Any]
+) -> None:
+    shown = visit(first_light, "#view=frame&e=5")
+    page = shown.page
+    chosen = page.locator(".item[aria-selected=true] .no")
+    for key, number in (("j", 6), ("k", 5), ("ArrowDown", 6), ("Home", 0), ("End", 15)):
+        page.keyboard.press(key)
+        assert chosen.inner_text() == f"E{number}"
+    page.keyboard.press("/")
+    page.keyboard.type("1:7")
+    page.keyboard.press("Enter")
+    assert chosen.inner_text() == "E4"
+    page.keyboard.press("s")
+    assert page.locator("#tab-state").get_attribute("aria-selected") == "true"
+    page.keyboard.press("2")
+    assert page.locator("#view-queries").get_attribute("aria-selected") == "true"
+    page.keyboard.press("?")
+    assert page.locator("dialog[open]").count() == 1
+    page.keyboard.press("Escape")
+    before = page.evaluate("document.documentElement.dataset.theme")
+    page.keyboard.press("t")
+    assert page.evaluate("document.documentElement.dataset.theme") != before
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_colours_follow_the_reader_and_are_legible(
+    visit: Any, first_light: dict[str, Any], scheme: str
+) -> None:
+    page = visit(first_light, scheme=scheme).page
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    low = page.evaluate(_CONTRAST)
+    assert low == []
+
+
+_CONTRAST = """() => {
+  const light = (text) => {
+    const [r, g, b] = text.match(/[0-9.]+/g).slice(0, 3).map((each) => {
+      const part = each / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (node) => {
+    for (let at = node; at; at = at.parentElement) {
+      const colour = getComputedStyle(at).backgroundColor;
+      if (!/, 0\\)$/.test(colour)) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const low = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const node = texts.currentNode.parentElement;
+    if (!texts.currentNode.data.trim() || !node.checkVisibility()) continue;
+    if (node.closest("pre, .sr, .skip")) continue;
+    const both = [light(getComputedStyle(node).color), light(behind(node))];
+    const [a, b] = both.sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) low.push([texts.currentNode.data, ratio]);
+  }
+  return low;
+}"""
+"""Texts whose contrast is below 4.5 to 1 (Web Content Accessibility Guidelines 2.1, 1.4.3)."""
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_view_is_wider_than_the_window(
+    visit: Any, first_light: dict[str, Any], width: int
+) -> None:
+    page = visit(first_light).page
+    page.set_viewport_size({"width": width, "height": 800})
+    for view in ("frame", "queries", "shaders", "textures", "statistics"):
+        page.evaluate("(view) => { location.hash = `view=${view}`; }", view)
+        page.wait_for_timeout(20)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, view
+
+
+def test_all_controls_have_names(visit: Any, first_light: dict[str, Any]) -> None:
+    page = visit(first_light, "#view=frame&e=12&pixel=186,121").page
+    nameless = page.evaluate(
+        "[...document.querySelectorAll('button, input, select, [role=img], [role=listbox],"
+        " [role=tablist], section, nav')].filter((each) => each.checkVisibility() &&"
+        " !(each.innerText || each.ariaLabel || each.labels?.length"
+        " || each.getAttribute('aria-label'))).map((each) => each.outerHTML.slice(0, 120))"
+    )
+    assert nameless == []
+
+
+def test_print_has_every_table_and_the_picture(visit: Any, first_light: dict[str, Any]) -> None:
+    page = visit(first_light, "#view=frame&e=12").page
+    page.wait_for_function("document.querySelector('.easel canvas').width === 320")
+    page.emulate_media(media="print")
+    page.wait_for_selector("#print table")
+    assert not page.is_visible("main")
+    assert page.locator("#print table[aria-label=Events] tbody tr").count() == 16
+    assert page.locator("#print img").evaluate("(image) => image.naturalWidth") == 320
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.emulate_media(media="screen")
+    assert page.is_visible("main")
+
+
+def test_differences_come_first_and_lead_to_the_event(
+    visit: Any, first_light: dict[str, Any]
+) -> None:
+    model = copy.deepcopy(first_light)
+    picture = {"width": 2, "height": 1, "channels": 3}
+    model["differences"] = [
+        {
+            "name": "call_1.png", "reference": "call_1.png", "event": 10, "surface": 2,
+            "within": False, "summary": "1 of 2 pixels differ", "numbers": [["Largest", 9]],
+            "first": [1, 0],
+            "picture": picture | {"data": _zlib_base64(bytes([1, 2, 3, 0, 0, 0]))},
+            "other": picture | {"data": _zlib_base64(bytes([1, 2, 3, 9, 0, 0]))},
+        }
+    ]  # fmt: skip
+    shown = visit(model)
+    shown.settled(".compare .pixel", "Pixel 1, 0")
+    shown.settled(".compare .pixel", "1 2 3")
+    shown.settled(".compare .pixel", "10 2 3")
+    shown.page.click(".compare .pixel .link")
+    assert shown.page.locator(".item[aria-selected=true] .no").inner_text() == "E10"
+    shown.settled("#pixel", "Pixel 1, 0")
+
+
+def _zlib_base64(data: bytes) -> str:
+    import base64
+    import zlib
+
+    return base64.b64encode(zlib.compress(data)).decode()
+
+
+_TITLES = """async (numbers) => {
+  const titles = [];
+  for (const number of numbers) {
+    location.hash = `view=frame&e=${number}`;
+    await new Promise((then) => addEventListener("hashchange", then, { once: true }));
+    titles.push(document.querySelector("#facts h2").textContent);
+  }
+  return titles;
+}"""
+"""The titles of events, each chosen by its address."""
+
+
+def test_hostile_names_stay_inert(visit: Any, hostile_capture: Path) -> None:
+    with opened(hostile_capture) as capture:
+        model = report_model(capture, file=str(hostile_capture))
+    page = visit(model).page
+    numbers = [event["number"] for event in model["events"]]
+    titles = page.evaluate(_TITLES, numbers)
+    names = [event["name"] for event in model["events"]]
+    assert titles == names
+    assert len(set(names)) >= len(HOSTILE)
+    for view in ("queries", "shaders", "textures", "statistics"):
+        page.evaluate("(view) => { location.hash = `view=${view}`; }", view)
+    page.emulate_media(media="print")
+    page.wait_for_selector("#print table")
+    page.emulate_media(media="screen")
+    for text in ("onerror", "<script>", "__proto__", "constructor"):
+        page.fill("#search", text)
+        assert page.locator("#found .hit").count()
+    assert page.evaluate("typeof window.hacked") == "undefined"
+    elements = (
+        "document.querySelectorAll('svg, iframe, object, form, base, link, template').length"
+    )
+    assert page.evaluate(elements) == 0
+    assert page.evaluate("document.querySelectorAll('script').length") == 2
