@@ -46,14 +46,15 @@ from dp2emu.runtime10.objects import (
 )
 from dp2emu.runtime10.pipeline_state import check_span
 from dp2emu.runtime10.query import Data
-from dp2emu.runtime10.textures import CpuAccess, MiscFlag, parts_of
+from dp2emu.runtime10.textures import CpuAccess, MiscFlag, part_count
 from dp2emu.runtime10.views import ViewDesc
 
 KEEP_RENDER_TARGETS = KEEP_UNORDERED_ACCESS_VIEWS = None
 """D3D11_KEEP_RENDER_TARGETS_AND_DEPTH_STENCIL and D3D11_KEEP_UNORDERED_ACCESS_VIEWS: arguments of
 ``om_set_render_targets_and_unordered_access_views`` that leave what is bound."""
 
-_INPUT = BindFlag.VERTEX_BUFFER | BindFlag.INDEX_BUFFER
+_INPUT = int(BindFlag.VERTEX_BUFFER | BindFlag.INDEX_BUFFER)
+_CONSTANTS = int(BindFlag.CONSTANT_BUFFER)
 
 
 @checked
@@ -647,12 +648,12 @@ def _copies(target: Resource, source: Resource) -> bool:
     return False
 
 
-_ACCESS: dict[Map, CpuAccess] = {
-    Map.READ: CpuAccess.READ,
-    Map.WRITE: CpuAccess.WRITE,
-    Map.READWRITE: CpuAccess.READ | CpuAccess.WRITE,
-    Map.WRITE_DISCARD: CpuAccess.WRITE,
-    Map.WRITE_NOOVERWRITE: CpuAccess.WRITE,
+_ACCESS: dict[Map, int] = {
+    Map.READ: int(CpuAccess.READ),
+    Map.WRITE: int(CpuAccess.WRITE),
+    Map.READWRITE: int(CpuAccess.READ | CpuAccess.WRITE),
+    Map.WRITE_DISCARD: int(CpuAccess.WRITE),
+    Map.WRITE_NOOVERWRITE: int(CpuAccess.WRITE),
 }
 """The access flags that a map needs."""
 _DISCARDING = (Map.WRITE_DISCARD, Map.WRITE_NOOVERWRITE)
@@ -662,12 +663,12 @@ _DISCARDING = (Map.WRITE_DISCARD, Map.WRITE_NOOVERWRITE)
 def mapping(resource: Resource, index: int, kind: Map) -> str:
     """The DDI function that maps a resource.  Raises Refused (E_INVALIDARG)."""
     needed = _ACCESS.get(kind)
-    access = resource.desc.CPUAccessFlags
+    access = int(resource.desc.CPUAccessFlags)
     dynamic = resource.usage is Usage.DYNAMIC
     allowed = needed is not None and access & needed == needed
     if not allowed or dynamic != (kind in _DISCARDING):
         raise Refused(Result.E_INVALIDARG, f"map {kind} of a resource of usage {resource.usage}")
-    if not 0 <= index < len(parts_of(resource.ddi)):
+    if not 0 <= index < part_count(resource.ddi):
         raise Refused(Result.E_INVALIDARG, f"map of subresource {index}")
     if kind == Map.WRITE_NOOVERWRITE and not resource.is_buffer:
         raise Refused(Result.E_INVALIDARG, "map of a texture without overwriting it")
@@ -690,7 +691,7 @@ def unmapping(resource: Resource) -> str:
 
 def _noun(resource: Resource) -> str:
     """The noun in the names of the functions that map a dynamic resource."""
-    bind = resource.ddi.BindFlags
+    bind = int(resource.ddi.BindFlags)
     if bind & _INPUT:
         return "IABuffer"
-    return "ConstantBuffer" if bind & BindFlag.CONSTANT_BUFFER else "Resource"
+    return "ConstantBuffer" if bind & _CONSTANTS else "Resource"

@@ -121,6 +121,11 @@ class Part(NamedTuple):
         return self.slice_bytes * self.depth
 
 
+def part_count(desc: CreateResource) -> int:
+    """The number of subresources of a resource."""
+    return desc.ArraySize * len(desc.pMipInfoList)
+
+
 def parts_of(desc: CreateResource) -> tuple[Part, ...]:
     """The subresources of a resource in the order of their numbers: the levels of slice 0 first.
 
