@@ -24,10 +24,10 @@ from dp2emu.errors import ContractError, Unsupported
 from dp2emu.gpu.command.stream_targets import STREAM_TARGETS
 from dp2emu.runtime10.bindings import StageBindings, memories_of, memory_of, void
 from dp2emu.runtime10.buffers import BufferMiscFlag
-from dp2emu.runtime10.codes import Refused, Result
+from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.descriptions import Box, Rect, Texture2DDesc, Viewport
 from dp2emu.runtime10.enums import FeatureLevel
-from dp2emu.runtime10.feature_levels import LIMITS
+from dp2emu.runtime10.feature_levels import LIMITS, Limits
 from dp2emu.runtime10.objects import (
     BlendState,
     Buffer,
@@ -79,10 +79,9 @@ class Context(StageBindings):
     """
 
     @property
-    def _target_slots(self) -> int:
-        """Number of render targets that the feature level of the device has."""
-        level = getattr(self.owner, "feature_level", FeatureLevel.LEVEL_11_0)
-        return LIMITS[level].targets
+    def _limits(self) -> Limits:
+        """The limits of the feature level of the device."""
+        return LIMITS[getattr(self.owner, "feature_level", FeatureLevel.LEVEL_11_0)]
 
     def get_device(self) -> Any:
         """GetDevice; unlike in C++, without a reference more."""
@@ -116,6 +115,10 @@ class Context(StageBindings):
         offsets: Sequence[int],
     ) -> None:
         """IASetVertexBuffers; strides and offsets are in bytes."""
+        most = self._limits.vertex_buffers
+        if start_slot + len(buffers) > most:
+            self.messages.append(f"{len(buffers)} vertex buffers from {start_slot} on, of {most}")
+            return
         self.do(
             "IaSetVertexBuffers", start_slot, memories_of(buffers), tuple(strides), tuple(offsets)
         )
@@ -211,7 +214,7 @@ class Context(StageBindings):
         ``targets`` or ``unordered`` may be ``KEEP_RENDER_TARGETS`` or
         ``KEEP_UNORDERED_ACCESS_VIEWS``.
         """
-        most = self._target_slots
+        most = self._limits.targets
         if targets is not None and len(targets) > most:
             self.messages.append(f"{len(targets)} render targets, of {most} slots")
             return
@@ -670,8 +673,8 @@ def mapping(resource: Resource, index: int, kind: Map) -> str:
         raise Refused(Result.E_INVALIDARG, f"map {kind} of a resource of usage {resource.usage}")
     if not 0 <= index < part_count(resource.ddi):
         raise Refused(Result.E_INVALIDARG, f"map of subresource {index}")
-    if kind == Map.WRITE_NOOVERWRITE and not resource.is_buffer:
-        raise Refused(Result.E_INVALIDARG, "map of a texture without overwriting it")
+    if kind == Map.WRITE_NOOVERWRITE and not _keeps(resource):
+        raise Refused(Result.E_INVALIDARG, "map of this resource without overwriting it")
     if resource.usage is Usage.STAGING:
         return "StagingResourceMap"
     if not dynamic:
@@ -679,6 +682,14 @@ def mapping(resource: Resource, index: int, kind: Map) -> str:
     if kind == Map.WRITE_DISCARD:
         return f"Dynamic{_noun(resource)}MapDiscard"
     return "DynamicIABufferMapNoOverwrite" if _noun(resource) == "IABuffer" else "ResourceMap"
+
+
+def _keeps(resource: Resource) -> bool:
+    """Whether a dynamic resource is mapped without overwriting it: a buffer, which in Direct3D 10
+    is one of vertices or indices.
+    """
+    old = getattr(resource.owner, "api", Api.D3D11) < Api.D3D11
+    return _noun(resource) == "IABuffer" if old else resource.is_buffer
 
 
 def unmapping(resource: Resource) -> str:
