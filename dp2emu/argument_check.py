@@ -165,8 +165,8 @@ def trusted(method: _T) -> _T:
 
 
 @cache
-def trusted_function(kind: type, name: str) -> Callable[..., Any]:
-    """The method ``name`` of a class without its check, as ``trusted`` of one of its objects."""
+def trusted_function(kind: Any, name: str) -> Callable[..., Any]:
+    """The method ``name`` of the class ``kind`` without its check, for uses as of ``trusted``."""
     function: Any = getattr(kind, name)
     is_wrapped = getattr(function, "checks_arguments", False)
     return cast(Callable[..., Any], function.__wrapped__ if is_wrapped else function)

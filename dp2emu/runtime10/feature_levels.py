@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from dp2emu.d3d.dxgi import FormatSupport, format_support
 from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.d3d.enums10 import Blend10
 from dp2emu.ddi10.codes import format_of
 from dp2emu.ddi10.resources.resource import ResourceType
-from dp2emu.ddi10.states.state_objects import Blend10, RasterizerDesc, SamplerDesc, TextureAddress
+from dp2emu.ddi10.states.state_objects import RasterizerDesc, SamplerDesc, TextureAddress
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.descriptions import BlendDesc, BufferDesc
 from dp2emu.runtime10.enums import BindFlag, FeatureLevel
