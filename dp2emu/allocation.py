@@ -35,7 +35,7 @@ class Allocator:
         """
         count = -(-size // 4)
         found = np.zeros(count + -(-(beyond + LINE) // 4), np.dtype("<i4"))
-        start = -found.ctypes.data % LINE // 4
+        start = -found.__array_interface__["data"][0] % LINE // 4
         return found[start : start + count]
 
     def view(self, data: Buffer, owner: object = None) -> NDArray[np.uint8]:

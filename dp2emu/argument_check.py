@@ -50,13 +50,15 @@ _ANNOTATED = re.compile(r"\bAnnotated\[(\w+)[^\]]*\]")
 class Parameter(NamedTuple):
     """A parameter: its name, its annotation, and whether a value fits it; None fits any value.
 
-    ``fits`` looks at the value only, ``contains`` also at its elements and members.
+    ``fits`` looks at the value only, ``contains`` also at its elements and members.  All values
+    of the types ``known`` fit.
     """
 
     name: str
     annotation: str
     fits: _Fits | None
     contains: _Fits | None
+    known: frozenset[type]
 
 
 class Parameters:
@@ -74,15 +76,15 @@ class Parameters:
         self._rows = {row.name: row for row in rows}
         placed = [each for each in given if each.kind in _PLACED]
         self._positional = tuple(self._rows[each.name] for each in placed)
-        self._fits = tuple(row.fits for row in self._positional)
+        self._fits = tuple((row.known, row.fits) for row in self._positional)
         self._least = sum(each.default is _KINDS.empty for each in placed)
         rest = [each.name for each in given if each.kind is _KINDS.VAR_POSITIONAL]
         self._rest = self._rows[rest[0]] if rest else None
 
     def check(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
         """Raise ArgumentError for the first argument of another type than its annotation."""
-        for fits, value in zip(self._fits, arguments, strict=False):
-            if fits is not None and not fits(value):
+        for (known, fits), value in zip(self._fits, arguments, strict=False):
+            if type(value) not in known and fits is not None and not fits(value):
                 self._refuse_first(arguments)
         if named or self._rest is not None:
             for row, value in self._others(arguments, named):
@@ -127,7 +129,7 @@ def _parameter(given: _KINDS, written: Mapping[str, Any], hints: Mapping[str, An
     hint = hints.get(given.name, Any)
     fits, contains = (_with_default(_fits(hint, deep), given.default) for deep in (False, True))
     annotation = _ANNOTATED.sub(r"\1", str(written.get(given.name, "anything")))[:_SHOWN]
-    return Parameter(given.name, annotation, fits, contains)
+    return Parameter(given.name, annotation, fits, contains, _known_types(hint))
 
 
 def checked(target: _T) -> _T:
@@ -160,6 +162,14 @@ def trusted(method: _T) -> _T:
     """
     bound: Any = method
     return cast(_T, MethodType(bound.__func__.__wrapped__, bound.__self__))
+
+
+@cache
+def trusted_function(kind: Any, name: str) -> Callable[..., Any]:
+    """The method ``name`` of the class ``kind`` without its check, for uses as of ``trusted``."""
+    function: Any = getattr(kind, name)
+    is_wrapped = getattr(function, "checks_arguments", False)
+    return cast(Callable[..., Any], function.__wrapped__ if is_wrapped else function)
 
 
 def check_contents(function: Callable[..., Any], *arguments: Any) -> None:
@@ -344,6 +354,25 @@ _PLAIN: dict[Any, _Fits | None] = {
     typing.BinaryIO: _is_binary_file,
 }
 """Whether a value fits, by type hint, for hints that more values fit than instances."""
+
+
+_ALL_FIT: dict[Any, tuple[type, ...]] = {
+    None: (NoneType,), NoneType: (NoneType,), float: (float, int), bool: (bool, int),
+    bytes: _BUFFERS, Sequence: (tuple, list), tuple: (tuple, list), list: (list,),
+}  # fmt: skip
+"""Types of which every value fits, by hint or by the origin of one such as ``Sequence[int]``."""
+
+
+def _known_types(hint: Any) -> frozenset[type]:
+    """Frequent types of which every value fits a hint, if its elements are not looked at."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return frozenset().union(*map(_known_types, arguments))
+    if origin is tuple and arguments[-1:] != (Ellipsis,):
+        return frozenset()
+    if (origin or hint) in _ALL_FIT:
+        return frozenset(_ALL_FIT[origin or hint])
+    return frozenset({hint}) if _fits_instances(hint, deep=False) else frozenset()
 
 
 def _fits_any(hints: Sequence[Any], deep: bool) -> _Fits | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import astuple
 
 from dp2emu.capture.values import Memory, Structure, Value
 from dp2emu.ddi10.declarations import DXGI as DXGI
@@ -39,6 +40,10 @@ Number = Callable[[bytearray], int | None]
 """Type of a function from a block of memory to its number in a capture, None if it has none."""
 
 
+UNCHANGED = frozenset({type(None), int, float, bytes})
+"""Types of values that a capture has as they are, without memory in them."""
+
+
 def makes(entry: str) -> bool:
     """Whether function ``entry`` creates an object in memory that its caller supplies."""
     return entry.startswith(("Create", "Open"))
@@ -59,28 +64,31 @@ def value_of(found: Any, number: Number) -> Value:
 
     Raises UsageError for a type that captures cannot hold.
     """
-    if found is None or type(found) in (float, bytes):
+    kind = type(found)
+    if kind in UNCHANGED:
         return found  # type: ignore[no-any-return]
-    if isinstance(found, int):
-        return int(found)
-    if isinstance(found, bytearray):
+    if kind is bytearray:
         known = number(found)
         return bytes(found) if known is None else Memory(known, len(found))
+    if kind is tuple or kind is list:
+        return tuple([value_of(member, number) for member in found])
+    if isinstance(found, int):
+        return int(found)
     return _compound(found, number)
 
 
 def _compound(found: Any, number: Number) -> Value:
     if not isinstance(found, (tuple, list, msgspec.Struct)):
         raise UsageError(f"{type(found).__name__} is nothing that a capture holds")
-    values = tuple(value_of(member, number) for member in _members(found))
-    return values if type(found) in (tuple, list) else Structure(type(found).__name__, values)
+    values = tuple([value_of(member, number) for member in _members(found)])
+    return Structure(type(found).__name__, values)
 
 
 def result_of(entry: str, found: Any, number: Number, *, contents: bool = True) -> Value:
     """A result as a value in a capture; the result of a map for reading has the mapped bytes if
     ``contents`` are wanted.
     """
-    if ends(entry):
+    if found is None or ends(entry):
         return None
     if isinstance(found, MappedSubresource):
         data = bytes(found.pData) if contents and found.pData.readonly else None
@@ -95,11 +103,19 @@ def filled(result: Value, given: Sequence[Value], arguments: Sequence[Any]) -> V
     the call.
     """
     changed = tuple(
-        (place, value)
-        for place, (old, each) in enumerate(zip(given, arguments, strict=False))
-        if _is_mutable(each) and (value := value_of(each, unnumbered)) != old
+        [
+            (place, value)
+            for place, each in enumerate(arguments)
+            if type(each) not in _FIXED
+            and _is_mutable(each)
+            and (value := value_of(each, unnumbered)) != given[place]
+        ]
     )
     return Structure(FILLED, (result, changed)) if changed else result
+
+
+_FIXED = UNCHANGED | {bytearray, tuple}
+"""Types of the most frequent arguments that are no outputs, or outputs that are memory."""
 
 
 def _is_mutable(argument: Any) -> bool:
@@ -115,14 +131,16 @@ def unnumbered(memory: bytearray) -> None:
 
 def memories(found: Any) -> Iterator[bytearray]:
     """All blocks of memory (bytearrays) within ``found``, in elements and members at any depth."""
-    if isinstance(found, bytearray):
+    kind = type(found)
+    if kind is bytearray:
         yield found
-    elif isinstance(found, (tuple, list, msgspec.Struct)):
+    elif kind not in UNCHANGED and isinstance(found, (tuple, list, msgspec.Struct)):
         for member in _members(found):
-            yield from memories(member)
+            if type(member) not in UNCHANGED:
+                yield from memories(member)
 
 
-def _members(found: Any) -> list[Any]:
+def _members(found: Any) -> Sequence[Any]:
     if isinstance(found, msgspec.Struct):
-        return [getattr(found, field) for field in found.__struct_fields__]
-    return list(found)
+        return astuple(found)
+    return found  # type: ignore[no-any-return]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from enum import IntEnum
+from functools import lru_cache
 from itertools import accumulate
 from operator import attrgetter
 from typing import Any, cast
@@ -408,13 +409,18 @@ def _check_picture(record: records.Pictured) -> None:
 
 
 def _pack_entry(record: records.EntryCalled) -> bytes:
-    if not ENTRY.fullmatch(record.entry):
-        raise CaptureError(f"{record.entry[:40]!a} names no function")
     parts = (record.arguments, record.result, record.codes, record.written)
     known = () if record.call is None else (_api_call(record.call),)
-    values = pack((*_outcome(parts), *known))
-    name = record.entry.encode()
+    name, values = _entry_name(record.entry), pack((*_outcome(parts), *known))
     return _ENTRY.pack(record.device, record.interface, len(name), len(values)) + name + values
+
+
+@lru_cache(maxsize=1024)
+def _entry_name(entry: str) -> bytes:
+    """The bytes of a function's name.  Raises CaptureError if it names none."""
+    if not ENTRY.fullmatch(entry):
+        raise CaptureError(f"{entry[:40]!a} names no function")
+    return entry.encode()
 
 
 def _unpack_entry(payload: Payload, time: int) -> Record:

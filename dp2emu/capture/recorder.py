@@ -7,14 +7,14 @@ is destroyed.  Other memory is an output buffer, recorded as its bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from dp2emu.capture import entry_values as entries
 from dp2emu.capture.records import TIMING, Annotation, EntryCalled, Record
-from dp2emu.capture.values import Structure, Value
+from dp2emu.capture.values import Memory, Structure, Value
 from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.device import Device
 from dp2emu.ddi10.resources.maps import MappedSubresource
@@ -110,6 +110,7 @@ class RecordedDevice:
         self._recorder = recorder
         self._memories = recorder.memories
         self._number = number
+        self._interface = int(device.interface)
         self._codes = codes
         self._mapped: dict[tuple[int, int], memoryview] = {}
         self.functions = self._wrapped(device.functions, "")
@@ -119,34 +120,39 @@ class RecordedDevice:
         self, functions: Mapping[str, Callable[..., Any]], table: str
     ) -> Mapping[str, Callable[..., Any]]:
         return MappingProxyType(
-            {name: partial(self._call, table + name, call) for name, call in functions.items()}
+            {
+                name: partial(self._call, _Function(table + name), call)
+                for name, call in functions.items()
+            }
         )
 
-    def _call(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call ``function``; record that under ``name`` even if it raises.  Returns its result."""
-        if entries.unmaps(name):
+    def _call(self, of: _Function, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call ``function``; record that under its name even if it raises.  Returns its result."""
+        name = of.name
+        if of.unmaps:
             self._record_writes(*arguments)
-        making = entries.makes(name)
-        fresh = [
-            each for each in entries.memories(arguments) if self._memories.number(each) is None
-        ]
-        before = [] if making else [bytes(each) for each in fresh]
-        given = self._value(arguments, making)
+        fresh: list[bytearray] = []
+        before: list[bytes] = []
+        given = self._memories.values(arguments)
+        if given is None:
+            known = self._memories.known
+            fresh = [each for each in entries.memories(arguments) if id(each) not in known]
+            before = [] if of.makes else [bytes(each) for each in fresh]
+            given = self._value(arguments, of.makes)
         self._codes.clear()
         found, result = None, None
         try:
             found = function(*arguments)
-            contents = self._recorder.contents
-            result = entries.result_of(name, found, self._memories.number, contents=contents)
+            if found is not None:
+                number, contents = self._memories.number, self._recorder.contents
+                result = entries.result_of(name, found, number, contents=contents)
             result = entries.filled(result, given, arguments)
         except Dp2Error as error:
             result = Structure(entries.RAISED, (type(error).__name__,))
             raise
         finally:
-            changed = enumerate(zip(before, map(bytes, fresh), strict=False))
-            written = tuple((place, new) for place, (old, new) in changed if old != new)
-            self._put(name, given, result, written)
-            self._track(name, arguments, fresh, found)
+            self._put(name, given, result, _written(before, fresh) if before else ())
+            self._track(of, arguments, fresh, found)
         return found
 
     def _put(
@@ -156,19 +162,21 @@ class RecordedDevice:
         result: Value = None,
         written: tuple[tuple[int, bytes], ...] = (),
     ) -> None:
-        interface, codes = int(self.device.interface), tuple(self._codes)
-        time, call = self._recorder.time, self._recorder.call
-        self._recorder.put(
-            EntryCalled(self._number, interface, name, given, result, codes, written, time, call)
-        )
+        recorder, codes = self._recorder, tuple(self._codes)
+        recorder.put(
+            EntryCalled(
+                self._number, self._interface, name, given, result, codes, written,
+                recorder.time, recorder.call,
+            )
+        )  # fmt: skip
 
-    def _track(self, name: str, arguments: Any, fresh: list[bytearray], found: Any) -> None:
+    def _track(self, of: _Function, arguments: Any, fresh: list[bytearray], found: Any) -> None:
         """Update which memory is numbered and which is mapped, after a call."""
-        if entries.makes(name) and self._codes:
+        if of.makes and self._codes:
             self._memories.forget(fresh)
-        if entries.ends(name):
+        if of.ends:
             self._memories.forget(entries.memories(arguments))
-        if isinstance(found, MappedSubresource) and not found.pData.readonly:
+        if found is not None and isinstance(found, MappedSubresource) and not found.pData.readonly:
             self._mapped[id(arguments[0]), arguments[1]] = found.pData
 
     def _record_writes(self, memory: bytearray, subresource: int) -> None:
@@ -180,31 +188,67 @@ class RecordedDevice:
 
     def _value(self, arguments: tuple[Any, ...], making: bool) -> tuple[Value, ...]:
         number = self._memories.claim if making else self._memories.number
-        return tuple(entries.value_of(each, number) for each in arguments)
+        return tuple([entries.value_of(each, number) for each in arguments])
+
+
+def _written(before: Sequence[bytes], now: Sequence[bytearray]) -> tuple[tuple[int, bytes], ...]:
+    """The index and the new bytes of each block that changed."""
+    changed = enumerate(zip(before, map(bytes, now), strict=True))
+    return tuple((place, new) for place, (old, new) in changed if old != new)
+
+
+class _Function:
+    """What a function does with memory, by its ``name`` in captures."""
+
+    __slots__ = ("ends", "makes", "name", "unmaps")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.makes, self.ends = entries.makes(name), entries.ends(name)
+        self.unmaps = entries.unmaps(name)
 
 
 class Memories:
     """Numbers of the memory blocks of driver objects, by which a capture refers to them.
 
-    Mutable: a block has a number from the creation of an object in it to its destruction.
+    Mutable: a block has a number from the creation of an object in it to its destruction;
+    ``known`` has the blocks and their numbers, by identity.
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[bytearray, int]] = {}
+        self.known: dict[int, tuple[bytearray, Memory]] = {}
         self._count = 0
+
+    def values(self, arguments: Sequence[Any]) -> tuple[Value, ...] | None:
+        """The values of arguments that are numbers, bytes and blocks with a number; None if there
+        are others.
+        """
+        found: list[Value] = []
+        for each in arguments:
+            if type(each) is bytearray:
+                block = self.known.get(id(each))
+                if block is None:
+                    return None
+                found.append(block[1])
+            elif type(each) in entries.UNCHANGED:
+                found.append(each)
+            else:
+                return None
+        return tuple(found)
 
     def number(self, memory: bytearray) -> int | None:
         """The number of a block, None if it has none."""
-        return self._known[id(memory)][1] if id(memory) in self._known else None
+        found = self.known.get(id(memory))
+        return None if found is None else found[1].number
 
     def claim(self, memory: bytearray) -> int:
         """The number of a block, a new one if it has none."""
-        if id(memory) not in self._known:
+        if id(memory) not in self.known:
             self._count += 1
-            self._known[id(memory)] = memory, self._count
-        return self._known[id(memory)][1]
+            self.known[id(memory)] = memory, Memory(self._count, len(memory))
+        return self.known[id(memory)][1].number
 
     def forget(self, gone: Iterable[bytearray]) -> None:
         """Remove the numbers of blocks whose objects were destroyed."""
         for memory in gone:
-            self._known.pop(id(memory), None)
+            self.known.pop(id(memory), None)

@@ -25,6 +25,7 @@ import math
 import re
 import struct
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import msgspec
@@ -65,7 +66,7 @@ _PAIR = struct.Struct("<QQ")
 def pack(value: Value) -> bytes:
     """The bytes of a value.  Raises CaptureError for one that readers would reject."""
     parts: list[bytes] = []
-    _Writer(parts).write(value, 0)
+    _Writer(parts).write((value,), 0)
     return b"".join(parts)
 
 
@@ -79,62 +80,79 @@ def unpack(data: bytes | memoryview) -> Value:
 
 
 class _Writer:
-    """Serializes values into the list ``parts``.  Mutable: it counts bytes."""
+    """Serializes values into the list ``parts``.  Mutable: it counts the bytes that count towards
+    PLAIN_BYTES.
+    """
 
     def __init__(self, parts: list[bytes]) -> None:
         self._parts = parts
         self._plain = 0
 
-    def write(self, value: Value, depth: int) -> None:
-        """Append ``value``, ``depth`` levels deep; CaptureError if too deep or too large."""
+    def write(self, values: tuple[Value, ...], depth: int) -> None:
+        """Append values that are ``depth`` levels deep; CaptureError if too deep or too large."""
         if depth > NESTING:
             raise CaptureError(f"values nest deeper than {NESTING}")
-        put = _PUT.get(type(value))
-        if put is None:
-            raise CaptureError(f"{type(value).__name__} is no kind of value")
+        append, plain = self._parts.append, _PLAIN
         try:
-            tag, data, more, elements = put(value)
+            for value in values:
+                put = plain.get(type(value))
+                if put is None:
+                    self._write_sized(value, depth)
+                    continue
+                data = put(value)
+                self._plain += len(data)
+                append(data)
         except (struct.error, UnicodeEncodeError) as error:
             raise CaptureError(f"{value!r:.40} does not fit a value") from error
-        self._plain += 1 + len(data)
         if self._plain > PLAIN_BYTES:
             raise CaptureError(f"a value of more than {PLAIN_BYTES} bytes")
-        self._parts.append(bytes([tag]) + data + more)
-        for element in elements:
-            self.write(element, depth + 1)
+
+    def _write_sized(self, value: Value, depth: int) -> None:
+        """Append bytes, a list or a structure: the tag, the size, and what is in it."""
+        self._plain += _SIZED.size
+        if type(value) is tuple:
+            self._parts.append(_SIZED.pack(_LIST, len(value)))
+            if value:
+                self.write(value, depth + 1)
+        elif type(value) is bytes:
+            self._parts += _SIZED.pack(_BYTES, len(value)), value
+        elif type(value) is Structure:
+            self._parts.append(_SIZED.pack(_STRUCTURE, len(value.members)))
+            self.write((_named(value.name), *value.members), depth + 1)
+        else:
+            raise CaptureError(f"{type(value).__name__} is no kind of value")
 
 
-_Put = tuple[int, bytes, bytes, tuple[Value, ...]]
-"""Type of a value that is ready to serialize: (tag, bytes that count towards PLAIN_BYTES, bytes
-that do not, elements that are serialized after these)."""
+@lru_cache(maxsize=1024)
+def _named(name: str) -> str:
+    """``name`` itself.  Raises CaptureError if it names no structure."""
+    if not NAME.fullmatch(name):
+        raise CaptureError(f"{name[:40]!a} names no structure")
+    return name
 
 
-def _put_int(value: int) -> _Put:
-    negative = value < 0
-    return (_NEGATIVE if negative else _WHOLE), (_I64 if negative else _U64).pack(value), b"", ()
+def _put_int(value: int) -> bytes:
+    return _PUT_WHOLE(_WHOLE, value) if value >= 0 else _PUT_NEGATIVE(_NEGATIVE, value)
 
 
-def _put_text(value: str) -> _Put:
+def _put_text(value: str) -> bytes:
     data = value.encode()
-    return _TEXT, _U32.pack(len(data)) + data, b"", ()
+    return _SIZED.pack(_TEXT, len(data)) + data
 
 
-def _put_structure(value: Structure) -> _Put:
-    if not NAME.fullmatch(value.name):
-        raise CaptureError(f"{value.name[:40]!a} names no structure")
-    return _STRUCTURE, _U32.pack(len(value.members)), b"", (value.name, *value.members)
+_SIZED = struct.Struct("<BI")
+_PUT_WHOLE, _PUT_NEGATIVE, _PUT_FLOAT, _PUT_MEMORY = (
+    struct.Struct(f"<B{form}").pack for form in ("Q", "q", "d", "QQ")
+)
 
-
-_PUT: dict[type[Any], Callable[[Any], _Put]] = {
-    type(None): lambda value: (_NONE, b"", b"", ()),
+_PLAIN: dict[type[Any], Callable[[Any], bytes]] = {
+    type(None): lambda value: b"\0",
     int: _put_int,
-    float: lambda value: (_FLOAT, _F64.pack(value), b"", ()),
+    float: lambda value: _PUT_FLOAT(_FLOAT, value),
     str: _put_text,
-    bytes: lambda value: (_BYTES, _U32.pack(len(value)), value, ()),
-    Memory: lambda value: (_MEMORY, _PAIR.pack(value.number, value.size), b"", ()),
-    tuple: lambda value: (_LIST, _U32.pack(len(value)), b"", value),
-    Structure: _put_structure,
+    Memory: lambda value: _PUT_MEMORY(_MEMORY, value.number, value.size),
 }
+"""Functions that serialize a value all of whose bytes count towards PLAIN_BYTES, by type."""
 
 
 class _Reader:

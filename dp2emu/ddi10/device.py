@@ -265,6 +265,19 @@ def _parameters(name: str, entry: Callable[..., Any]) -> Parameters:
     return found
 
 
+class _Function:
+    """A DDI function of a device; ``entry`` implements it, and its parameters are read at the
+    first call.  Mutable.
+    """
+
+    __slots__ = ("entry", "name", "parameters", "predicated")
+
+    def __init__(self, name: str, entry: Callable[..., Any] | None) -> None:
+        self.name, self.entry = name, entry
+        self.parameters: Parameters | None = None
+        self.predicated = name in PREDICATED
+
+
 class Host(Protocol):
     """What a device needs of its adapter: GPU, contract, active counters, shared resources."""
 
@@ -310,7 +323,8 @@ class Device:
         self.entries = built = self._built()
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(
             _Table(
-                (name, partial(self._call, name, built.get(name))) for name in names_of(interface)
+                (name, partial(self._call, _Function(name, built.get(name))))
+                for name in names_of(interface)
             )
         )
 
@@ -401,18 +415,20 @@ class Device:
             **self._parts.entries(),
         }
 
-    def _call(self, name: str, entry: Callable[..., Any] | None, *arguments: Any) -> Any:
-        """Call ``entry``, which implements DDI function ``name``; None if it reports an error."""
-        self._adapter.contract.check(not self._destroyed, Rule.LIVE_DEVICE, name)
+    def _call(self, of: _Function, *arguments: Any) -> Any:
+        """Call a DDI function; None if it reports an error."""
+        host, name, entry = self._adapter, of.name, of.entry
+        host.contract.check(not self._destroyed, Rule.LIVE_DEVICE, name)
         if entry is None:
             raise Unsupported(f"{name} of the Direct3D 10/11 interface")
-        parameters = _parameters(name, entry)
+        parameters = of.parameters
+        if parameters is None:
+            parameters = of.parameters = _parameters(name, entry)
         parameters.check_all(arguments)
-        self._adapter.gpu.begin_call()
-        present = self._adapter.count_call()
-        if not present and DdiCode.D3DDDIERR_DEVICEREMOVED in MAY_REPORT[name]:
-            return self._set_error(self._core_layer, DdiCode.D3DDDIERR_DEVICEREMOVED)
-        self._commands.predicated = name in PREDICATED
+        host.gpu.begin_call()
+        if not host.count_call() and _REMOVED in MAY_REPORT[name]:
+            return self._set_error(self._core_layer, _REMOVED)
+        self._commands.predicated = of.predicated
         try:
             return entry(*arguments)
         except Fault as fault:

@@ -38,6 +38,10 @@ EVERY = Frames()
 """The range of all frames of a capture, from frame 0 to the end."""
 
 
+_IN_FRAMES = frozenset({Called, EntryCalled, Pictured, FrameMarker})
+"""Types of records that make a frame."""
+
+
 class FrameCount:
     """Number of frames, ``there``, among records.  Mutable: it grows as these pass."""
 
@@ -47,9 +51,9 @@ class FrameCount:
     def counted(self, records: Iterable[Record]) -> Iterator[Record]:
         """Yield ``records``; calls and pictures after the last marker are one more frame."""
         for record in records:
-            if isinstance(record, (Called, EntryCalled, Pictured, FrameMarker)):
+            if type(record) in _IN_FRAMES:
                 self.there = self._ended + 1
-                self._ended += isinstance(record, FrameMarker)
+                self._ended += type(record) is FrameMarker
             yield record
 
 

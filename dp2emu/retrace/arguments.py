@@ -298,7 +298,7 @@ class Arguments:
     def address(self, name: str) -> int:
         """A pointer's address, 0 for NULL; of a pointer to a pointer, the inner one's."""
         value = self.value(name)
-        if isinstance(value, Pointer):
+        if type(value) is Pointer:
             return value.value
         return integer(pointee(value) if isinstance(value, tuple) else value)
 

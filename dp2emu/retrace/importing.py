@@ -89,7 +89,7 @@ def _labels(call: TraceCall, made: Iterable[Record]) -> Iterator[Annotation]:
     the call that created it.
     """
     for record in made:
-        if isinstance(record, SurfaceCreated) and record.desc.kind is not SurfaceKind.MEMORY:
+        if type(record) is SurfaceCreated and record.desc.kind is not SurfaceKind.MEMORY:
             yield Annotation(f"{LABEL}{record.desc.handle}", _maker(call))
 
 
@@ -107,6 +107,9 @@ def selected(records: Iterable[Record], frames: Frames) -> Iterator[Record]:
     Other records of earlier frames stay, since later frames may depend on them.  Frames count from
     0 and end with a marker; the records behind the last marker are a frame too.
     """
+    if frames == EVERY:
+        yield from records
+        return
     frame = 0
     for record in records:
         if frame in frames or not isinstance(record, (FrameMarker, Pictured, Observed)):

@@ -15,7 +15,7 @@ from dp2emu.ddi10.shaders.stages import MOST_CONSTANTS
 from dp2emu.errors import ContractError, Unsupported
 from dp2emu.runtime10.class_linkage import ClassInstance, pointers
 from dp2emu.runtime10.codes import Refused, Result
-from dp2emu.runtime10.hazards import HazardTracker
+from dp2emu.runtime10.hazards import RULES, HazardTracker
 from dp2emu.runtime10.objects import (
     Buffer,
     ComputeShader,
@@ -109,7 +109,14 @@ class Bindings:
 
         Raises Refused with the driver's error and for slots that do not exist, and ContractError.
         """
+        return self._made(entry, arguments)
+
+    def _made(self, entry: str, arguments: tuple[Any, ...]) -> Any:
         self.state.check(entry, arguments)
+        if entry not in RULES:
+            found = self._sender.send(*driver_call(entry, arguments))
+            self.state.note(entry, arguments)
+            return found
         found, before = None, self._hazards.bound()
         try:
             for name, given in self._hazards.resolved(entry, arguments):
@@ -121,12 +128,14 @@ class Bindings:
         return found
 
     @checked_on_failure
-    @void
     def do(self, entry: str, *arguments: Any) -> None:
         """Call the DDI function ``entry`` for a method without a result: a call that breaks a
         rule, or that fails on the driver, has no effect but a message.
         """
-        self.call(entry, *arguments)
+        try:
+            self._made(entry, arguments)
+        except FAILURES as error:
+            self.messages.append(str(error))
 
     def _given(self, memory: bytearray | None) -> Any:
         """The application's object of a driver's object, with a reference more."""

@@ -24,10 +24,10 @@ from dp2emu.errors import ContractError, Unsupported
 from dp2emu.gpu.command.stream_targets import STREAM_TARGETS
 from dp2emu.runtime10.bindings import StageBindings, memories_of, memory_of, void
 from dp2emu.runtime10.buffers import BufferMiscFlag
-from dp2emu.runtime10.codes import Refused, Result
+from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.descriptions import Box, Rect, Texture2DDesc, Viewport
 from dp2emu.runtime10.enums import FeatureLevel
-from dp2emu.runtime10.feature_levels import LIMITS
+from dp2emu.runtime10.feature_levels import LIMITS, Limits
 from dp2emu.runtime10.objects import (
     BlendState,
     Buffer,
@@ -46,14 +46,15 @@ from dp2emu.runtime10.objects import (
 )
 from dp2emu.runtime10.pipeline_state import check_span
 from dp2emu.runtime10.query import Data
-from dp2emu.runtime10.textures import CpuAccess, MiscFlag, parts_of
+from dp2emu.runtime10.textures import CpuAccess, MiscFlag, part_count
 from dp2emu.runtime10.views import ViewDesc
 
 KEEP_RENDER_TARGETS = KEEP_UNORDERED_ACCESS_VIEWS = None
 """D3D11_KEEP_RENDER_TARGETS_AND_DEPTH_STENCIL and D3D11_KEEP_UNORDERED_ACCESS_VIEWS: arguments of
 ``om_set_render_targets_and_unordered_access_views`` that leave what is bound."""
 
-_INPUT = BindFlag.VERTEX_BUFFER | BindFlag.INDEX_BUFFER
+_INPUT = int(BindFlag.VERTEX_BUFFER | BindFlag.INDEX_BUFFER)
+_CONSTANTS = int(BindFlag.CONSTANT_BUFFER)
 
 
 @checked
@@ -78,10 +79,9 @@ class Context(StageBindings):
     """
 
     @property
-    def _target_slots(self) -> int:
-        """Number of render targets that the feature level of the device has."""
-        level = getattr(self.owner, "feature_level", FeatureLevel.LEVEL_11_0)
-        return LIMITS[level].targets
+    def _limits(self) -> Limits:
+        """The limits of the feature level of the device."""
+        return LIMITS[getattr(self.owner, "feature_level", FeatureLevel.LEVEL_11_0)]
 
     def get_device(self) -> Any:
         """GetDevice; unlike in C++, without a reference more."""
@@ -115,6 +115,10 @@ class Context(StageBindings):
         offsets: Sequence[int],
     ) -> None:
         """IASetVertexBuffers; strides and offsets are in bytes."""
+        most = self._limits.vertex_buffers
+        if start_slot + len(buffers) > most:
+            self.messages.append(f"{len(buffers)} vertex buffers from {start_slot} on, of {most}")
+            return
         self.do(
             "IaSetVertexBuffers", start_slot, memories_of(buffers), tuple(strides), tuple(offsets)
         )
@@ -210,7 +214,7 @@ class Context(StageBindings):
         ``targets`` or ``unordered`` may be ``KEEP_RENDER_TARGETS`` or
         ``KEEP_UNORDERED_ACCESS_VIEWS``.
         """
-        most = self._target_slots
+        most = self._limits.targets
         if targets is not None and len(targets) > most:
             self.messages.append(f"{len(targets)} render targets, of {most} slots")
             return
@@ -647,12 +651,12 @@ def _copies(target: Resource, source: Resource) -> bool:
     return False
 
 
-_ACCESS: dict[Map, CpuAccess] = {
-    Map.READ: CpuAccess.READ,
-    Map.WRITE: CpuAccess.WRITE,
-    Map.READWRITE: CpuAccess.READ | CpuAccess.WRITE,
-    Map.WRITE_DISCARD: CpuAccess.WRITE,
-    Map.WRITE_NOOVERWRITE: CpuAccess.WRITE,
+_ACCESS: dict[Map, int] = {
+    Map.READ: int(CpuAccess.READ),
+    Map.WRITE: int(CpuAccess.WRITE),
+    Map.READWRITE: int(CpuAccess.READ | CpuAccess.WRITE),
+    Map.WRITE_DISCARD: int(CpuAccess.WRITE),
+    Map.WRITE_NOOVERWRITE: int(CpuAccess.WRITE),
 }
 """The access flags that a map needs."""
 _DISCARDING = (Map.WRITE_DISCARD, Map.WRITE_NOOVERWRITE)
@@ -662,15 +666,15 @@ _DISCARDING = (Map.WRITE_DISCARD, Map.WRITE_NOOVERWRITE)
 def mapping(resource: Resource, index: int, kind: Map) -> str:
     """The DDI function that maps a resource.  Raises Refused (E_INVALIDARG)."""
     needed = _ACCESS.get(kind)
-    access = resource.desc.CPUAccessFlags
+    access = int(resource.desc.CPUAccessFlags)
     dynamic = resource.usage is Usage.DYNAMIC
     allowed = needed is not None and access & needed == needed
     if not allowed or dynamic != (kind in _DISCARDING):
         raise Refused(Result.E_INVALIDARG, f"map {kind} of a resource of usage {resource.usage}")
-    if not 0 <= index < len(parts_of(resource.ddi)):
+    if not 0 <= index < part_count(resource.ddi):
         raise Refused(Result.E_INVALIDARG, f"map of subresource {index}")
-    if kind == Map.WRITE_NOOVERWRITE and not resource.is_buffer:
-        raise Refused(Result.E_INVALIDARG, "map of a texture without overwriting it")
+    if kind == Map.WRITE_NOOVERWRITE and not _keeps(resource):
+        raise Refused(Result.E_INVALIDARG, "map of this resource without overwriting it")
     if resource.usage is Usage.STAGING:
         return "StagingResourceMap"
     if not dynamic:
@@ -678,6 +682,14 @@ def mapping(resource: Resource, index: int, kind: Map) -> str:
     if kind == Map.WRITE_DISCARD:
         return f"Dynamic{_noun(resource)}MapDiscard"
     return "DynamicIABufferMapNoOverwrite" if _noun(resource) == "IABuffer" else "ResourceMap"
+
+
+def _keeps(resource: Resource) -> bool:
+    """Whether a dynamic resource is mapped without overwriting it: a buffer, which in Direct3D 10
+    is one of vertices or indices.
+    """
+    old = getattr(resource.owner, "api", Api.D3D11) < Api.D3D11
+    return _noun(resource) == "IABuffer" if old else resource.is_buffer
 
 
 def unmapping(resource: Resource) -> str:
@@ -690,7 +702,7 @@ def unmapping(resource: Resource) -> str:
 
 def _noun(resource: Resource) -> str:
     """The noun in the names of the functions that map a dynamic resource."""
-    bind = resource.ddi.BindFlags
+    bind = int(resource.ddi.BindFlags)
     if bind & _INPUT:
         return "IABuffer"
-    return "ConstantBuffer" if bind & BindFlag.CONSTANT_BUFFER else "Resource"
+    return "ConstantBuffer" if bind & _CONSTANTS else "Resource"

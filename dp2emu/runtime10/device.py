@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from dp2emu.argument_check import checked
-from dp2emu.ddi10.resources.resource import BindFlag, CreateResource, ResourceType
+from dp2emu.ddi10.resources.resource import CreateResource, ResourceType
 from dp2emu.errors import ContractError
 from dp2emu.runtime10.buffers import buffer_resource
 from dp2emu.runtime10.class_linkage import ClassLinkage
@@ -38,6 +38,11 @@ from dp2emu.runtime10.enums import FormatSupport, Residency
 from dp2emu.runtime10.feature_levels import (
     check_blend,
     check_buffer,
+    check_elements,
+    check_from_10,
+    check_query,
+    check_rasterizer,
+    check_sampler,
     check_shader,
     level_of,
     support_at,
@@ -74,7 +79,7 @@ from dp2emu.runtime10.objects import (
     View,
 )
 from dp2emu.runtime10.signatures import Code
-from dp2emu.runtime10.streamout import StreamDeclaration
+from dp2emu.runtime10.streamout import StreamDeclaration, check_declaration
 from dp2emu.runtime10.textures import MiscFlag, TextureDesc, parts_of, texture_resource
 from dp2emu.runtime10.validation import check_texture, check_viewed, misc_flags
 from dp2emu.runtime10.views import ViewDesc
@@ -117,6 +122,11 @@ class Device:
         self._states: dict[tuple[type[State], Any], State] = {}
         self.context = ImmediateContext(self.driver, self.driver.hazards, self)
         self.interfaces: dict[type, Any] = {}
+
+    @property
+    def api(self) -> Api:
+        """The version of the interface."""
+        return self.driver.api
 
     # Objects
 
@@ -217,8 +227,7 @@ class Device:
             ResourceType.TEXTURE2D, desc.Format, desc.Width, desc.Height, bind=desc.BindFlags,
             samples=desc.SampleDesc.Count,
         )  # fmt: skip
-        found = texture_resource(self.driver.api, described)
-        shown = found._replace(BindFlags=found.BindFlags | BindFlag.PRESENT)
+        shown = texture_resource(self.driver.api, described, shown=True)
         return self._kept(Texture2D(self, self._driver_resource(shown), desc))
 
     def _texture(
@@ -284,6 +293,7 @@ class Device:
         container.  Tokens have none: their elements are named ``v``, with the register's number.
         """
         shader = DriverShader(bytearray(), _code(bytecode))
+        check_elements(self.feature_level, elements)
         made = self.driver.create_input_layout(elements, shader)
         return self._kept(InputLayout(self, made.memory))
 
@@ -314,16 +324,17 @@ class Device:
     def create_geometry_shader_with_stream_output(
         self,
         bytecode: bytes,
-        declaration: Sequence[StreamDeclaration],
+        declaration: Sequence[StreamDeclaration] | None,
         strides: Sequence[int],
         rasterized_stream: int = 0,
     ) -> GeometryShader:
         """CreateGeometryShaderWithStreamOutput from a DXBC container or tokens; ``strides`` are in
-        bytes, by slot.
+        bytes, by slot.  Without a declaration nothing is streamed.
         """
-        code = _code(bytecode)
+        code, rows = _code(bytecode), declaration or ()
         check_shader(self.feature_level, "Geometry", b"", code.level_9)
-        made = self.driver.create_streaming_shader(code, declaration, strides, rasterized_stream)
+        check_declaration(self.driver.api, declaration, strides)
+        made = self.driver.create_streaming_shader(code, rows, strides, rasterized_stream)
         return self._kept(GeometryShader(self, made.memory, code))
 
     def create_pixel_shader(
@@ -368,10 +379,12 @@ class Device:
 
     def create_rasterizer_state(self, desc: RasterizerDesc) -> RasterizerState:
         """CreateRasterizerState; equal descriptions have one object."""
+        check_rasterizer(self.feature_level, desc)
         return self._state(RasterizerState, desc, lambda: desc)
 
     def create_sampler_state(self, desc: SamplerDesc) -> SamplerState:
         """CreateSamplerState; equal descriptions have one object."""
+        check_sampler(self.feature_level, desc)
         return self._state(SamplerState, desc, lambda: desc)
 
     def _state(self, kind: type[_State], desc: Any, structure: Callable[[], Any]) -> _State:
@@ -388,10 +401,12 @@ class Device:
 
     def create_query(self, desc: QueryDesc) -> Query:
         """CreateQuery."""
+        check_query(self.feature_level, desc.Query)
         return self._kept(Query(self, self.driver.create_query(*desc), desc))
 
     def create_predicate(self, desc: QueryDesc) -> Predicate:
         """CreatePredicate."""
+        check_from_10(self.feature_level, "a predicate")
         return self._kept(Predicate(self, self.driver.create_predicate(*desc), desc))
 
     def create_counter(self, desc: CounterDesc) -> Counter:
@@ -400,6 +415,7 @@ class Device:
         Raises Refused: E_INVALIDARG, and DXGI_ERROR_UNSUPPORTED or DXGI_ERROR_NONEXCLUSIVE for a
         counter that the driver lacks or that cannot be active beside the others.
         """
+        check_from_10(self.feature_level, "a counter")
         return self._kept(Counter(self, self.driver.create_counter(desc.Counter), desc))
 
     # Contexts and capabilities

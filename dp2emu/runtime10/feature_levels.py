@@ -1,20 +1,24 @@
 """Feature levels: what a device of each level accepts.
 
 Source: the Direct3D 11 documentation of D3D_FEATURE_LEVEL, of hardware support for formats at
-levels 9_x, and of D3D11CreateDevice.
+levels 9_x, of "10Level9 ID3D11Device Methods", and of D3D11CreateDevice.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from dp2emu.d3d.dxgi import FormatSupport, format_support
 from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.d3d.enums10 import Blend10
 from dp2emu.ddi10.codes import format_of
 from dp2emu.ddi10.resources.resource import ResourceType
+from dp2emu.ddi10.states.state_objects import RasterizerDesc, SamplerDesc, TextureAddress
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.descriptions import BlendDesc, BufferDesc
 from dp2emu.runtime10.enums import BindFlag, FeatureLevel
+from dp2emu.runtime10.signatures import VertexElement
 from dp2emu.runtime10.textures import TextureDesc
 
 
@@ -135,11 +139,13 @@ def check_texture(level: FeatureLevel, desc: TextureDesc) -> None:
 
 
 def check_buffer(level: FeatureLevel, desc: BufferDesc) -> None:
-    """Raise Refused (E_INVALIDARG) for a buffer that a level does not have."""
+    """Raise Refused (E_INVALIDARG) for a buffer that a level does not have: those of the levels
+    9_x have a single use.
+    """
     newer = BindFlag.SHADER_RESOURCE | BindFlag.STREAM_OUTPUT | BindFlag.RENDER_TARGET
     newer |= BindFlag.UNORDERED_ACCESS
-    if level < _L.LEVEL_10_0 and desc.BindFlags & newer:
-        raise Refused(Result.E_INVALIDARG, f"a buffer at feature level {level.name}")
+    several = int(desc.BindFlags).bit_count() > 1
+    _refuse(level < _L.LEVEL_10_0 and (desc.BindFlags & newer or several), level, "a buffer")
 
 
 def check_blend(level: FeatureLevel, desc: BlendDesc) -> None:
@@ -148,8 +154,86 @@ def check_blend(level: FeatureLevel, desc: BlendDesc) -> None:
     rows = {tuple(row) for row in desc.RenderTarget}
     separate = desc.IndependentBlendEnable and (old or level < _L.LEVEL_10_1) and len(rows) > 1
     several = separate and (old or len({row[1:7] for row in rows}) > 1)
-    if several or (old and desc.AlphaToCoverageEnable):
-        raise Refused(Result.E_INVALIDARG, f"a blend state at feature level {level.name}")
+    factors = {each for row in rows if row[0] for each in (*row[1:3], *row[4:6])}
+    lacks = desc.AlphaToCoverageEnable or factors & _LATER_BLENDS
+    _refuse(several or (old and lacks), level, "a blend state")
+
+
+_LATER_BLENDS = frozenset(
+    {Blend10.SRC_ALPHA_SAT, Blend10.SRC1_COLOR, Blend10.INV_SRC1_COLOR, Blend10.SRC1_ALPHA,
+     Blend10.INV_SRC1_ALPHA}
+)  # fmt: skip
+"""Blend factors that the levels 9_x lack."""
+
+
+def _refuse(wrong: object, level: FeatureLevel, what: str) -> None:
+    if wrong:
+        raise Refused(Result.E_INVALIDARG, f"{what} at feature level {level.name}")
+
+
+def check_rasterizer(level: FeatureLevel, desc: RasterizerDesc) -> None:
+    """Raise Refused (E_INVALIDARG) for a rasterizer state that a level does not have."""
+    lacks = not desc.DepthClipEnable or desc.DepthBiasClamp != 0
+    _refuse(level < _L.LEVEL_10_0 and lacks, level, "a rasterizer state")
+
+
+_COMPARISON = 0x80
+"""The bit of D3D11_FILTER that comparison filters have."""
+_ANISOTROPIC = 0x55
+_FLT_MAX = 3.402823466e38
+
+
+def check_sampler(level: FeatureLevel, desc: SamplerDesc) -> None:
+    """Raise Refused (E_INVALIDARG) for a sampler that a level does not have.
+
+    The levels 9_x have no comparison filters, whole levels of detail without an upper limit, and
+    border colours of 0 to 1; level 9_1 has an anisotropy of 2 at most and no MIRROR_ONCE.
+    """
+    first = level < _L.LEVEL_9_2
+    addresses = desc.AddressU, desc.AddressV, desc.AddressW
+    anisotropic = desc.Filter & ~_COMPARISON == _ANISOTROPIC
+    lacks = (
+        desc.Filter & _COMPARISON,
+        not all(0 <= channel <= 1 for channel in desc.BorderColor),
+        desc.MinLOD % 1 != 0,
+        desc.MaxLOD < _FLT_MAX,
+        first and anisotropic and desc.MaxAnisotropy > _ANISOTROPY_9_1,
+        first and TextureAddress.MIRROR_ONCE in addresses,
+    )
+    _refuse(level < _L.LEVEL_10_0 and any(lacks), level, "a sampler")
+
+
+_ANISOTROPY_9_1 = 2
+_EVENT, _OCCLUSION, _TIMESTAMPS = 0, 1, (2, 3)
+"""Numbers of D3D11_QUERY, which D3D10_QUERY has too."""
+
+
+def check_query(level: FeatureLevel, number: int) -> None:
+    """Raise Refused (E_INVALIDARG) for a query that a level does not have: the levels 9_x have
+    events, occlusion from 9_2 on, and timestamps.
+    """
+    known = {_EVENT, *_TIMESTAMPS} | ({_OCCLUSION} if level >= _L.LEVEL_9_2 else set())
+    _refuse(level < _L.LEVEL_10_0 and number not in known, level, f"query {number}")
+
+
+def check_from_10(level: FeatureLevel, what: str) -> None:
+    """Raise Refused (E_INVALIDARG) for an object, ``what``, that the levels 9_x do not have."""
+    _refuse(level < _L.LEVEL_10_0, level, what)
+
+
+_PER_INSTANCE = 1
+"""D3D11_INPUT_PER_INSTANCE_DATA."""
+
+
+def check_elements(level: FeatureLevel, elements: Sequence[VertexElement]) -> None:
+    """Raise Refused (E_INVALIDARG) for elements of vertices that a level does not have: in other
+    slots, and of instances before level 9_3, which has none of instances in slot 0 alone.
+    """
+    slots = any(each.InputSlot >= LIMITS[level].vertex_buffers for each in elements)
+    instanced = {each.InputSlot for each in elements if each.InputSlotClass == _PER_INSTANCE}
+    vertices = {each.InputSlot for each in elements} - instanced
+    wrong = level < _L.LEVEL_10_0 and (0 in instanced and vertices)
+    _refuse(slots or wrong or (level < _L.LEVEL_9_3 and instanced), level, "an input layout")
 
 
 _STAGES = {"Hull": _L.LEVEL_11_0, "Domain": _L.LEVEL_11_0, "Geometry": _L.LEVEL_10_0,

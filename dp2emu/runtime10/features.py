@@ -149,8 +149,8 @@ def feature_data(feature: int, get_caps: GetCaps) -> FeatureData:
     """The structure of a feature, from the capabilities of a driver.
 
     The driver interface of Direct3D 11.0 has no capability of its own for what later versions
-    added: the extended instructions come with doubles, and array indices from vertex and domain
-    shaders with pipeline level 11.0.  Raises Unsupported for other features.
+    added: the extended instructions come with doubles, array indices from vertex and domain
+    shaders and msad with pipeline level 11.0.  Raises Unsupported for other features.
     """
     found = _DATA.get(feature)
     if found is None:
@@ -195,13 +195,18 @@ def _options(get_caps: GetCaps) -> OptionsData:
         ConstantBufferOffsetting=True,
         MapNoOverwriteOnDynamicConstantBuffer=True,
         MapNoOverwriteOnDynamicBufferSRV=True,
+        SAD4ShaderInstructions=_has_level_11(get_caps),
         ExtendedDoublesShaderInstructions=_shader_caps(get_caps, ShaderCaps.DOUBLES),
     )
 
 
 def _options3(get_caps: GetCaps) -> Options3Data:
+    return Options3Data(_has_level_11(get_caps))
+
+
+def _has_level_11(get_caps: GetCaps) -> bool:
     levels = _caps(get_caps, CapsType.PIPELINE_SUPPORT)
-    return Options3Data(bool(levels >> PipelineLevel.LEVEL_11_0 & 1))
+    return bool(levels >> PipelineLevel.LEVEL_11_0 & 1)
 
 
 _PLUS = ShaderCaps.COMPUTE_PLUS_RAW_AND_STRUCTURED_BUFFERS_IN_SHADER_4_X

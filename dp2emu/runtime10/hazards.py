@@ -62,7 +62,7 @@ class HazardTracker:
 
         Raises ArgumentError for arguments that no driver could be passed.
         """
-        rule = _RULES.get(entry)
+        rule = RULES.get(entry)
         if rule is None:
             return [(entry, arguments)]
         try:
@@ -196,7 +196,7 @@ def _counted(first: int, count: int) -> tuple[int, int]:
     return first, _ALL if count == _ALL else first + count
 
 
-_RULES: dict[str, Callable[..., Iterator[Call]]] = {
+RULES: dict[str, Callable[..., Iterator[Call]]] = {
     "CreateShaderResourceView": HazardTracker._create_read,
     "CreateRenderTargetView": HazardTracker._create_written,
     "CreateUnorderedAccessView": HazardTracker._create_written,
@@ -217,3 +217,4 @@ _RULES: dict[str, Callable[..., Iterator[Call]]] = {
         (f"{stage}SetShaderResources" for stage in _STAGES), HazardTracker._set_resources
     ),
 }
+"""How calls become others, by DDI function; those of all other functions stay as they are."""

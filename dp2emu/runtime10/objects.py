@@ -106,6 +106,7 @@ class Resource(DeviceChild):
         super().__init__(owner, made.memory)
         self.driver = made
         self.desc = desc
+        self.usage = Usage(made.desc.Usage)
         self.min_lod = 0.0
         self.eviction_priority = PRIORITY_NORMAL
         self.read_only = False
@@ -123,11 +124,6 @@ class Resource(DeviceChild):
     def ddi(self) -> CreateResource:
         """The DDI structure that created the driver's resource."""
         return self.driver.desc
-
-    @property
-    def usage(self) -> Usage:
-        """Whether host and GPU read and write it."""
-        return Usage(self.ddi.Usage)
 
     @property
     def is_buffer(self) -> bool:

@@ -66,6 +66,44 @@ def stream_output_desc(
     return desc
 
 
+def check_declaration(
+    api: Api, declared: Sequence[StreamDeclaration] | None, strides: Sequence[int]
+) -> None:
+    """Raise Refused (E_INVALIDARG) for a declaration, or strides, that Direct3D refuses although a
+    driver could use them.
+
+    A gap has no index, and its slot has more than gaps.  In Direct3D 11 the strides, if there are
+    any, of all slots that are used are multiples of 4 and not 0.  Direct3D 10 has a stride for a
+    declaration of slot 0 alone; otherwise a slot has one entry, and the stride is 0.  Source:
+    Direct3D 10 and 11 documentation of CreateGeometryShaderWithStreamOutput and of
+    D3D10_SO_DECLARATION_ENTRY.
+    """
+    rows = declared or ()
+    gaps = [each for each in rows if each.SemanticName is None]
+    slots = [each.OutputSlot for each in rows]
+    filled = {each.OutputSlot for each in rows if each.SemanticName is not None}
+    stride = strides[0] if strides else 0
+    wrong = (
+        declared is not None and not declared,
+        any(each.SemanticIndex or each.OutputSlot not in filled for each in gaps),
+        _wrong_strides(slots, strides) if api >= Api.D3D11 else _wrong_slots_10(slots, stride),
+    )
+    if any(wrong):
+        raise Refused(Result.E_INVALIDARG, f"stream output to {slots} with {tuple(strides)}")
+
+
+def _wrong_strides(slots: Sequence[int], strides: Sequence[int]) -> bool:
+    given = dict(enumerate(strides))
+    whole = all(given.get(slot) and given[slot] % 4 == 0 for slot in slots)
+    return bool(strides) and not whole
+
+
+def _wrong_slots_10(slots: Sequence[int], stride: int) -> bool:
+    if any(slots):
+        return bool(stride) or len(set(slots)) < len(slots)
+    return bool(slots) != bool(stride) or stride % 4 != 0
+
+
 def _described_10(
     program: bytes | None, entries: Sequence[StreamOutputEntry11], strides: Sequence[int]
 ) -> StreamOutputShader:

@@ -121,6 +121,11 @@ class Part(NamedTuple):
         return self.slice_bytes * self.depth
 
 
+def part_count(desc: CreateResource) -> int:
+    """The number of subresources of a resource."""
+    return desc.ArraySize * len(desc.pMipInfoList)
+
+
 def parts_of(desc: CreateResource) -> tuple[Part, ...]:
     """The subresources of a resource in the order of their numbers: the levels of slice 0 first.
 
@@ -166,9 +171,10 @@ def box_part(desc: CreateResource, part: Part, box: DdiBox) -> Part:
 
 
 def texture_resource(
-    api: Api, desc: TextureDesc, data: Sequence[bytes] | None = None
+    api: Api, desc: TextureDesc, data: Sequence[bytes] | None = None, *, shown: bool = False
 ) -> CreateResource:
-    """The DDI structure that creates a texture; ``data`` has the rows of each subresource.
+    """The DDI structure that creates a texture; ``data`` has the rows of each subresource, and a
+    back buffer is ``shown``.
 
     Raises Refused (E_INVALIDARG) for a description that Direct3D rejects, and Unsupported for
     formats and flags that are not implemented.
@@ -177,7 +183,7 @@ def texture_resource(
         raise Unsupported(f"textures with MiscFlags {desc.misc:#x}")
     _check_cube(api, desc)
     bounded = min(desc.sides) > 0 < desc.level_count <= _CHAIN
-    found = _described(desc) if bounded else None
+    found = _described(desc, shown) if bounded else None
     if found is None or not is_valid(found) or not format_allows(found):
         raise Refused(Result.E_INVALIDARG, "the description of a texture")
     return found if data is None else _filled(found, data)
@@ -194,14 +200,15 @@ def _check_cube(api: Api, desc: TextureDesc) -> None:
         raise Refused(Result.E_INVALIDARG, f"{desc.slices} faces of cubes")
 
 
-def _described(desc: TextureDesc) -> CreateResource:
+def _described(desc: TextureDesc, shown: bool) -> CreateResource:
+    present = BindFlag.PRESENT if shown else 0
     levels = range(desc.level_count)
     return CreateResource(
         tuple(MipInfo(*(max(side >> level, 1) for side in desc.sides)) for level in levels),
         None,
         desc.kind,
         desc.usage,
-        bind_flags(desc.bind),
+        bind_flags(desc.bind) | present,
         map_flags(desc.access),
         sum(int(flag) for own, flag in _MISC.items() if desc.misc & own),
         desc.format,

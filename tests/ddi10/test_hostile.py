@@ -68,7 +68,7 @@ class Caller:
 
     def call(self, name: str) -> None:
         """An entry with arguments for its parameters; the counterpart of a map is called too."""
-        function = self.driven.device.functions[name].args[1]
+        function = self.driven.device.entries.get(name)
         if function is None:
             return
         hints = get_type_hints(plain(function))

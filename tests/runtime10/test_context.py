@@ -420,6 +420,22 @@ def test_a_texture_is_never_mapped_without_overwriting_it() -> None:
         dev.context.map(made_of, 0, Map.WRITE_NOOVERWRITE)
 
 
+@pytest.mark.parametrize("api", Api)
+@pytest.mark.parametrize("bind", [BindFlag.VERTEX_BUFFER, BindFlag.INDEX_BUFFER,
+                                  BindFlag.CONSTANT_BUFFER, BindFlag.SHADER_RESOURCE])  # fmt: skip
+def test_direct3d_10_maps_only_vertices_and_indices_without_overwriting(
+    api: Api, bind: BindFlag
+) -> None:
+    dev = device(api)
+    bound = dynamic(dev, 16, bind)
+    if api is Api.D3D11 or bind in (BindFlag.VERTEX_BUFFER, BindFlag.INDEX_BUFFER):
+        assert len(dev.context.map(bound, 0, Map.WRITE_NOOVERWRITE).pData) == 16
+        return
+    with pytest.raises(Refused) as caught:
+        dev.context.map(bound, 0, Map.WRITE_NOOVERWRITE)
+    assert caught.value.hr == Result.E_INVALIDARG
+
+
 def test_a_discard_gives_new_memory_and_no_overwrite_the_same() -> None:
     dev = device()
     bound = dynamic(dev, 8)

@@ -22,12 +22,15 @@ from dp2emu.runtime10 import (
     Format,
     FormatSupport,
     FormatSupport2,
+    QueryDesc,
+    RasterizerDesc,
     Refused,
     RenderTargetBlend,
     Residency,
     ResourceMisc,
     Result,
     SampleDesc,
+    SamplerDesc,
     SubresourceData,
     Texture1DDesc,
     Texture2DDesc,
@@ -36,6 +39,8 @@ from dp2emu.runtime10 import (
     ViewDesc,
     ViewDimension,
 )
+from dp2emu.runtime10.feature_levels import check_elements
+from dp2emu.runtime10.signatures import VertexElement
 from dp2emu.shader.sm4 import pack
 from dp2emu.shader.sm4.container import Chunk
 from tests.runtime10.making import (
@@ -104,6 +109,21 @@ BEYOND: list[tuple[FeatureLevel, str, Any]] = [
     (L.LEVEL_9_3, "create_texture3d", Texture3DDesc(512, 4, 4, 1, RGBA8, BindFlags=READ)),
     (L.LEVEL_9_3, "create_buffer", BufferDesc(16, BindFlags=BindFlag.STREAM_OUTPUT)),
     (L.LEVEL_9_3, "create_blend_state", BlendDesc(AlphaToCoverageEnable=1)),
+    (L.LEVEL_9_3, "create_blend_state", BlendDesc(0, 0, (RenderTargetBlend(1, 11),) * 8)),
+    (L.LEVEL_9_3, "create_blend_state", BlendDesc(0, 0, (RenderTargetBlend(1, 5, 16),) * 8)),
+    (L.LEVEL_9_3, "create_buffer", BufferDesc(16, BindFlags=3)),
+    (L.LEVEL_9_3, "create_rasterizer_state", RasterizerDesc(DepthClipEnable=0)),
+    (L.LEVEL_9_3, "create_rasterizer_state", RasterizerDesc(DepthBiasClamp=0.5)),
+    (L.LEVEL_9_3, "create_sampler_state", SamplerDesc(Filter=0x95)),
+    (L.LEVEL_9_3, "create_sampler_state", SamplerDesc(BorderColor=(0, 0, 0, 2))),
+    (L.LEVEL_9_3, "create_sampler_state", SamplerDesc(MinLOD=0.5)),
+    (L.LEVEL_9_3, "create_sampler_state", SamplerDesc(MaxLOD=4.0)),
+    (L.LEVEL_9_1, "create_sampler_state", SamplerDesc(Filter=0x55, MaxAnisotropy=4)),
+    (L.LEVEL_9_1, "create_sampler_state", SamplerDesc(AddressV=5)),
+    (L.LEVEL_9_1, "create_query", QueryDesc(1)),
+    (L.LEVEL_9_3, "create_query", QueryDesc(4)),
+    (L.LEVEL_9_3, "create_predicate", QueryDesc(5)),
+    (L.LEVEL_9_3, "create_counter", CounterDesc(1)),
     (L.LEVEL_9_3, "create_geometry_shader", code(GEOMETRY)),
     (L.LEVEL_9_3, "create_vertex_shader", pack([Chunk("SHDR", code(VERTEX))])),
     (L.LEVEL_10_0, "create_texture2d", flat(4, ArraySize=513)),
@@ -119,6 +139,53 @@ BEYOND: list[tuple[FeatureLevel, str, Any]] = [
 @pytest.mark.parametrize(("level", "name", "given"), BEYOND)
 def test_what_is_beyond_a_level_is_refused(level: FeatureLevel, name: str, given: Any) -> None:
     assert refused(getattr(device(level=level), name), given) == Result.E_INVALIDARG
+
+
+WITHIN: list[tuple[FeatureLevel, str, Any]] = [
+    (L.LEVEL_10_0, "create_rasterizer_state", RasterizerDesc(DepthClipEnable=0)),
+    (L.LEVEL_10_0, "create_sampler_state", SamplerDesc(Filter=0x95, MinLOD=0.5, MaxLOD=4.0)),
+    (L.LEVEL_10_0, "create_buffer", BufferDesc(16, BindFlags=3)),
+    (L.LEVEL_10_0, "create_query", QueryDesc(4)),
+    (L.LEVEL_9_2, "create_query", QueryDesc(1)),
+    (L.LEVEL_9_1, "create_query", QueryDesc(0)),
+    (L.LEVEL_9_2, "create_sampler_state", SamplerDesc(Filter=0x55, AddressV=5)),
+    (L.LEVEL_9_1, "create_sampler_state", SamplerDesc(Filter=0x55, MaxAnisotropy=2)),
+]
+
+
+@pytest.mark.parametrize(("level", "name", "given"), WITHIN)
+def test_what_a_level_has_is_created(level: FeatureLevel, name: str, given: Any) -> None:
+    assert getattr(device(level=level), name)(given).desc == given
+
+
+@pytest.mark.parametrize(
+    ("level", "slots", "taken"),
+    [(L.LEVEL_9_1, [(0, 0)], True), (L.LEVEL_9_1, [(0, 0), (1, 1)], False),
+     (L.LEVEL_9_3, [(0, 0), (1, 1)], True), (L.LEVEL_9_3, [(1, 0), (0, 1)], False),
+     (L.LEVEL_10_0, [(15, 1)], True), (L.LEVEL_10_0, [(16, 0)], False),
+     (L.LEVEL_11_0, [(31, 0)], True)],
+)  # fmt: skip
+def test_a_level_limits_the_elements_of_vertices(
+    level: FeatureLevel, slots: list[tuple[int, int]], taken: bool
+) -> None:
+    elements = [
+        VertexElement("v", number, Format.R32G32B32A32_FLOAT, slot, 0, per_instance, per_instance)
+        for number, (slot, per_instance) in enumerate(slots)
+    ]
+    if taken:
+        check_elements(level, elements)
+        return
+    assert refused(check_elements, level, elements) == Result.E_INVALIDARG
+
+
+@pytest.mark.parametrize(("level", "slots"), [(L.LEVEL_10_0, 16), (L.LEVEL_11_0, 32)])
+def test_a_level_limits_the_slots_of_vertex_buffers(level: FeatureLevel, slots: int) -> None:
+    dev = device(level=level)
+    buffer = dev.create_buffer(BufferDesc(16, BindFlags=BindFlag.VERTEX_BUFFER))
+    dev.context.ia_set_vertex_buffers(slots - 1, [buffer, buffer], [16, 16], [0, 0])
+    assert dev.context.messages and not any(map(any, dev.context.ia_get_vertex_buffers(0, slots)))
+    dev.context.ia_set_vertex_buffers(slots - 1, [buffer], [16], [0])
+    assert dev.context.ia_get_vertex_buffers(slots - 1, 1) == [(buffer, 16, 0)]
 
 
 def test_shaders_for_levels_9_run_there() -> None:

@@ -24,7 +24,8 @@ def test_double_precision_is_announced() -> None:
     device = DriverDevice(Adapter(checking=True))
     assert device.check_feature_support(Feature.DOUBLES) == DoublesData(True)
     options = device.check_feature_support(Feature.D3D11_OPTIONS)
-    assert options == OFFERED._replace(ExtendedDoublesShaderInstructions=True)
+    extended = {"ExtendedDoublesShaderInstructions": True, "SAD4ShaderInstructions": True}
+    assert options == OFFERED._replace(**extended)
 
 
 def test_array_indices_from_any_shader_before_the_rasterizer_are_announced() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from dp2emu.ddi10.shaders.stream_output import GAP, StreamOutputShader, StreamOutputShader11
 from dp2emu.runtime10 import Api, Code, Refused, Result, StreamDeclaration
-from dp2emu.runtime10.streamout import stream_output_desc
+from dp2emu.runtime10.streamout import check_declaration, stream_output_desc
 from dp2emu.shader.sm4.container import ComponentType, Element
 from dp2emu.shader.sm4.versions import V5_0, Stage, Version
 
@@ -109,3 +109,61 @@ def test_strides_that_entries_do_not_fit_in_are_refused(
 def test_tokens_that_are_no_version_are_refused() -> None:
     with pytest.raises(Refused):
         stream_output_desc(Api.D3D11, Code(b"", (), OUTPUTS), [], (), 0)
+
+
+DECLARED = {
+    "slot 0": [(0, "AUX", 0, 0, 2, 0), (0, "AUX", 1, 0, 2, 0)],
+    "slot 3": [(0, "AUX", 0, 0, 2, 3)],
+    "slots 0 and 1": [(0, "AUX", 0, 0, 2, 0), (0, "AUX", 1, 0, 2, 1)],
+    "two in slot 1": [(0, "AUX", 0, 0, 2, 1), (0, "AUX", 1, 0, 2, 1)],
+    "a gap in slot 0": [(0, "AUX", 0, 0, 2, 0), (0, None, 0, 0, 2, 0)],
+    "a gap in slot 1": [(0, "AUX", 0, 0, 2, 0), (0, None, 0, 0, 2, 1)],
+    "a numbered gap": [(0, "AUX", 0, 0, 2, 0), (0, None, 1, 0, 2, 0)],
+    "no entry": [],
+}
+
+
+def taken(api: Api, declared: str, *strides: tuple[int, ...]) -> list[tuple[int, ...]]:
+    rows = [StreamDeclaration(*row) for row in DECLARED[declared]]  # type: ignore[arg-type]
+    found = []
+    for each in strides:
+        try:
+            check_declaration(api, rows, each)
+        except Refused as error:
+            assert error.hr == Result.E_INVALIDARG
+        else:
+            found.append(each)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("declared", "strides"),
+    [("slot 0", [(16,), (40,)]), ("slot 3", [(0,)]), ("slots 0 and 1", [(0,)]),
+     ("two in slot 1", []), ("a gap in slot 0", [(16,), (40,)]), ("a gap in slot 1", []),
+     ("a numbered gap", []), ("no entry", [])],
+)  # fmt: skip
+def test_direct3d_10_has_a_stride_for_slot_0_alone_else_one_entry_a_slot(
+    declared: str, strides: list[tuple[int, ...]]
+) -> None:
+    assert taken(Api.D3D10, declared, (0,), (16,), (38,), (40,)) == strides
+
+
+@pytest.mark.parametrize(
+    ("declared", "strides"),
+    [("slot 0", [(), (16,), (16, 1), (16, 40)]), ("slot 3", [()]),
+     ("slots 0 and 1", [(), (16, 40)]), ("two in slot 1", [(), (16, 40), (0, 16)]),
+     ("a gap in slot 0", [(), (16,), (16, 1), (16, 40)]), ("a gap in slot 1", []),
+     ("a numbered gap", []), ("no entry", [])],
+)  # fmt: skip
+def test_direct3d_11_has_whole_strides_of_the_slots_that_are_used(
+    declared: str, strides: list[tuple[int, ...]]
+) -> None:
+    given = (), (0,), (16,), (15,), (16, 1), (16, 40), (0, 16)
+    assert taken(Api.D3D11, declared, *given) == strides
+
+
+def test_without_a_declaration_direct3d_10_has_no_stride() -> None:
+    check_declaration(Api.D3D10, None, (0,))
+    check_declaration(Api.D3D11, None, (16,))
+    with pytest.raises(Refused):
+        check_declaration(Api.D3D10, None, (16,))

@@ -64,12 +64,18 @@ _UNMAPS = (
     "DynamicConstantBufferUnmap",
     "DynamicResourceUnmap",
 )
-_USAGES = {
+_PREFIXED = {
     "Staging": frozenset({Usage.STAGING}),
     "Dynamic": frozenset({Usage.DYNAMIC}),
     "Resource": frozenset({Usage.DEFAULT, Usage.STAGING, Usage.DYNAMIC}),
 }
-"""Resource usages that a DDI map function accepts, by prefix of its name."""
+_USAGES = {
+    entry: usages
+    for prefix, usages in _PREFIXED.items()
+    for entry in (*_MAPS, *_UNMAPS)
+    if entry.startswith(prefix)
+}
+"""Resource usages that a DDI function accepts, by its name."""
 
 
 class Maps:
@@ -147,8 +153,7 @@ class Maps:
 
 
 def _usage_allows(entry: str, resource: Resource) -> bool:
-    usages = next(usages for prefix, usages in _USAGES.items() if entry.startswith(prefix))
-    return resource.desc.Usage in usages
+    return resource.desc.Usage in _USAGES[entry]
 
 
 def _mapped(resource: Resource, number: int, reading: bool) -> MappedSubresource:

@@ -453,11 +453,12 @@ class Resources:
         """Allocate memory and its handles.  Raises Fault (E_OUTOFMEMORY)."""
         heap, residency = self._context.gpu.heap, self._context.gpu.residency
         allocations: tuple[Allocation, ...] = ()
+        surface = surface_desc(desc)
+        size = byte_size(surface)
         try:
             for purpose in _purposes(desc):
-                handle = residency.add(byte_size(surface_desc(desc)))
-                allocations += (Allocation(handle, purpose),)
-            return heap.make(surface_desc(desc)), allocations
+                allocations += (Allocation(residency.add(size), purpose),)
+            return heap.make(surface), allocations
         except Fault as fault:
             for each in allocations:
                 residency.remove(each.handle)

@@ -70,11 +70,13 @@ class Residency:
         """
         if size < 0 or size + sum(self._filled.values()) > self.budgets.disk:
             raise Fault(HResult.DDERR_OUTOFMEMORY, f"no room for {size} bytes")
-        self._last_handle += 1
-        self._entries[self._last_handle] = _Entry(size, priority, 0, Place.DISK)
-        self._filled[Place.DISK] += size
-        self.use([self._last_handle])
-        return self._last_handle
+        handle = self._last_handle = self._last_handle + 1
+        self._uses += 1
+        self._entries[handle] = _Entry(size, priority, self._uses, Place.GPU)
+        self._filled[Place.GPU] += size
+        if self._filled[Place.GPU] > self.budgets.gpu:
+            self._evict(frozenset({handle}))
+        return handle
 
     def remove(self, handle: int) -> None:
         """Remove an allocation.  Raises Fault for an unknown handle."""

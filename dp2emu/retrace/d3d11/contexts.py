@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from dp2emu.argument_check import trusted_function
 from dp2emu.retrace.arguments import Arguments, real, structure
 from dp2emu.retrace.d3d11.objects import (
     CONTEXT,
@@ -79,7 +80,10 @@ def _stage_of(prefix: str, kind: type[DeviceChild]) -> _Stage:
     return _Stage(
         kind,
         *(
-            _Pair(*(getattr(Context, f"{prefix}_{verb}_{noun}") for verb in ("set", "get")))
+            _Pair(
+                trusted_function(Context, f"{prefix}_set_{noun}"),
+                trusted_function(Context, f"{prefix}_get_{noun}"),
+            )
             for noun in _NOUNS
         ),
     )

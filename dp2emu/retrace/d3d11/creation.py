@@ -206,7 +206,9 @@ for _name, (_interfaces, _shader) in _SHADERS.items():
 @_creates(DEVICES, "CreateGeometryShaderWithStreamOutput")
 def create_streaming_shader(device: Device, call: Arguments) -> GeometryShader:
     """Creates a geometry shader with stream output."""
-    entries = [_declaration(each) for each in rows_of(call, "pSODeclaration")]
+    entries = None
+    if call.has("pSODeclaration"):
+        entries = [_declaration(each) for each in rows_of(call, "pSODeclaration")]
     if call.declares("OutputStreamStride"):
         strides, rasterized = [call.integer("OutputStreamStride")], 0
     else:

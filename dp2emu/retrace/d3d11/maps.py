@@ -104,7 +104,7 @@ def begin_map(
 
 def _kind(call: Arguments) -> Map:
     number = call.integer("MapType")
-    if number not in Map.__members__.values():
+    if number not in Map._value2member_map_:
         raise Inexpressible(f"MapType {number}")
     return Map(number)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
+from dp2emu.argument_check import trusted_function
 from dp2emu.capture.apitrace.values import Struct
 from dp2emu.capture.records import DROPPED, Annotation
 from dp2emu.errors import Dp2Error
@@ -74,19 +75,20 @@ class _Null(Dp2Error):
 
 def this_of(call: Arguments) -> Any:
     """The object whose method the call is, of any type."""
-    found = call.objects.get(call.address("this"))
+    address = call.address("this")
+    found = call.objects.get(address)
     if found is None:
-        raise Inexpressible(f"{call.address('this'):#x} is nothing known")
+        raise Inexpressible(f"{address:#x} is nothing known")
     return found
 
 
 def context_of(call: Arguments) -> Context:
     """The context whose method the call is; a device of Direct3D 10 is its own context."""
     found = this_of(call)
-    if isinstance(found, Device):
-        return found.context
     if isinstance(found, Context):
         return found
+    if isinstance(found, Device):
+        return found.context
     raise Inexpressible(f"this is a {type(found).__name__}, not a context")
 
 
@@ -347,4 +349,5 @@ def context_row(
 
     @on_context(interfaces, names, says=says)
     def act(context: Context, call: Arguments) -> None:
-        getattr(context, name)(*[read(call) for read in readers])
+        method = trusted_function(type(context), name)
+        method(context, *[read(call) for read in readers])

@@ -18,6 +18,7 @@ from dp2emu.runtime10.dxgi import (
     SwapChainFlag,
     SwapEffect,
 )
+from dp2emu.runtime10.views import ViewDesc
 from tests.runtime10.dxgi.showing import (
     BGRA8,
     BLUE,
@@ -33,6 +34,7 @@ from tests.runtime10.dxgi.showing import (
     flipping,
 )
 
+XR_BIAS = 89
 SEQUENTIAL, FLIP = int(SwapEffect.SEQUENTIAL), int(SwapEffect.FLIP_SEQUENTIAL)
 FLIP_DISCARD = int(SwapEffect.FLIP_DISCARD)
 READ_ONLY = int(BufferUsage.READ_ONLY)
@@ -50,6 +52,20 @@ def test_a_swap_chain_without_a_size_has_that_of_the_window(api: Api) -> None:
     assert program.chain.get_desc().OutputWindow is program.window
     desc = program.chain.get_buffer(0).desc
     assert (desc.Width, desc.Height, desc.Format, desc.BindFlags) == (*SIDES, RGBA8, 0x20)
+
+
+def test_a_back_buffer_of_biased_colours_is_drawn_to_by_views_of_the_plain_format() -> None:
+    program = Program()
+    chain = program.create(XR_BIAS)
+    buffer = chain.get_buffer(0)
+    with refused(Result.E_INVALIDARG):
+        program.device.create_render_target_view(buffer)
+    view = program.device.create_render_target_view(buffer, ViewDesc(RGB10))
+    program.device.context.clear_render_target_view(view, (1.0, 0.0, 0.0, 1.0))
+    pixel = program.device.driver.read(buffer.driver)[:4]
+    assert pixel == (0x3FF | 3 << 30).to_bytes(4, "little")
+    chain.present()
+    assert chain.get_last_present_count() == 1
 
 
 @pytest.mark.parametrize(
