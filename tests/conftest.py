@@ -12,6 +12,10 @@ import os
 import sys
 import tempfile
 from collections.abc import Generator, Iterator
+from contextlib import suppress
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -49,6 +53,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(patch.undo)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """The number of workers of ``-n auto``: one more than processors, since a quarter of the time
+    tests wait, for a deadline or for a process that waits.
+    """
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _own_background() -> Iterator[None]:
     """Better code for what earlier modules drew is not compiled while later ones run."""
@@ -59,11 +71,30 @@ def _own_background() -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Thousands of tests are made, and none goes: collecting garbage would only look at them."""
     gc.disable()
     try:
+        if hasattr(session.config, "workerinput"):
+            _import_apart(session.config)
         return (yield)
     finally:
         gc.freeze()
         gc.enable()
+
+
+def _import_apart(config: pytest.Config) -> None:
+    """Import the modules of tests from a place on that each worker has for itself.
+
+    Compiling them with explained assertions takes longer than all else in a collection.  So every
+    worker compiles a part, and finds the others' bytecode.  What fails here fails again, and is
+    told, when the module is collected.
+    """
+    given = [Path(each.partition("::")[0]).resolve() for each in config.args]
+    found = (each.rglob("test_*.py") if each.is_dir() else [each] for each in given)
+    files = sorted({*chain.from_iterable(found)})
+    share, count = int(config.workerinput["workerid"][2:]), config.workerinput["workercount"]
+    first = len(files) * share // count
+    for path in files[first:] + files[:first]:
+        with suppress(Exception, pytest.skip.Exception):
+            import_module(".".join(path.relative_to(config.rootpath).with_suffix("").parts))

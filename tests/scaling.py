@@ -7,6 +7,7 @@ each run and each machine with one version of Python, so sizes of some ten eleme
 """
 
 import ctypes
+import gc
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -234,6 +235,7 @@ class _NativeCounter:
         """Return the work of ``function()``."""
         trace = self._engine.get_function_address("trace")
         tracing = sys.gettrace()
+        _empty_free_lists()
         with self._allocations():
             self._bytecodes.value = self._allocated.value = 0
             self._set_trace(trace, None)
@@ -267,6 +269,16 @@ class _NativeCounter:
 
     def _variable(self, name: str) -> ctypes.c_int64:
         return ctypes.c_int64.from_address(self._engine.get_global_value_address(name))
+
+
+def _empty_free_lists() -> None:
+    """Have Python release the tuples, lists, dictionaries and numbers that it keeps for reuse.
+
+    An object that is reused is not allocated, and how many are kept depends on all that ran
+    before.  A full collection releases them; it is quick with every object frozen.
+    """
+    gc.freeze()
+    gc.collect()
 
 
 def _source(allocators: Sequence[_Allocator]) -> str:

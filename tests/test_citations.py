@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dp2emu.conform import kit
+from tests.statements import plain_statements
 from tests.tools.loading import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -118,7 +119,7 @@ def docstrings() -> tuple[tuple[str, str], ...]:
 
 def _docstrings() -> Iterator[tuple[str, str]]:
     for path in sorted((ROOT / "dp2emu").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in plain_statements(path):
             match node:
                 case ast.Expr(value=ast.Constant(value=str(text))):
                     yield f"{path.relative_to(ROOT)}:{node.lineno}", joined(text)

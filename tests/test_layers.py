@@ -9,6 +9,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import dp2emu
+from tests.statements import plain_statements
 
 ROOT = Path(dp2emu.__file__).parent
 
@@ -106,7 +107,7 @@ def imported(path: Path) -> tuple[str, ...]:
 
 
 def _imported(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in plain_statements(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.startswith("dp2emu"))
         elif isinstance(node, ast.ImportFrom):
@@ -165,7 +166,7 @@ def test_stages_of_the_gpu_import_only_those_before_them() -> None:
 
 def modules_imported(path: Path, modules: frozenset[str]) -> Iterator[str]:
     """Modules that a file imports or takes names from, in functions and for type checkers too."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in plain_statements(path):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
             yield from inner & modules or {node.module} & modules

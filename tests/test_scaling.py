@@ -33,6 +33,19 @@ def test_copies_count_though_they_are_one_bytecode():
     assert measured(lambda: np.zeros(10_000, np.uint8)).allocated >= 10_000
 
 
+def test_what_ran_before_does_not_change_the_count_of_allocated_bytes():
+    """Python keeps tuples that are released, and makes the next ones of them."""
+
+    def pairs():
+        return [(number, number) for number in range(1000)]
+
+    measured(pairs)
+    held = [pairs() for _ in range(3)]
+    counted = measured(pairs)
+    del held
+    assert measured(pairs) == counted
+
+
 @pytest.mark.parametrize(
     "run",
     [
