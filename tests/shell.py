@@ -220,6 +220,45 @@ RUN = {
         err=r"\d+ inputs in work", files=("work/dp2.dict", "work/corpus/stream-00")
     ),
     "dp2emu dump --bare work/out/default/crashes/id*": Result(out="version=1 form=bare\n"),
+    # docs/mistakes.rst
+    "dp2emu replay streams/mistakes/street.dp2 --png right": Result(
+        err="1 picture, 0 faults", files=("right/call000002_surface2.png",)
+    ),
+    "dp2emu replay streams/mistakes/street_blend.dp2 --against right": Result(
+        code=1, err="pixel 56, 72, .*recorded .186, 142, 111., replayed .249, 198, 145."
+    ),
+    "dp2emu pixel streams/mistakes/street_blend.dp2 60 76": Result(
+        out=r"\nE9 [^$]*written \(blended\); [^$]* 0\.376471; 0\.0431373 [^$]* -> 0\.666667 "
+    ),
+    "dp2emu state streams/mistakes/street_blend.dp2 --at E8 --against E9": Result(
+        out=r"D3DRS_SRCBLEND: 2 -> 6\n"
+    ),
+    "dp2emu state streams/mistakes/street_blend.dp2 --at 2:10 --against 2:11": Result(
+        out=r"D3DRS_SRCBLEND: 2 -> 6\n"
+    ),
+    "dp2emu replay streams/mistakes/street_index.dp2 --against right": Result(
+        code=1, out="10x12"
+    ),
+    "dp2emu pixel streams/mistakes/street_index.dp2 24 70": Result(
+        out=r"\nE3 [^$]*written; (?!.*\nE7 )[^$]*value: 0\.352941"
+    ),
+    "dp2emu pixel streams/mistakes/street.dp2 24 70": Result(out=r"\nE7 [^$]*value: 1 0\.823529"),
+    "dp2emu mesh streams/mistakes/street_index.dp2 E7 --stage input": Result(
+        out=r"\n +0 +36 +24 "
+    ),
+    "dp2emu mesh streams/mistakes/street.dp2 E7 --stage input": Result(out=r"\n +0 +24 +16 "),
+    "dp2emu readers streams/mistakes/street_index.dp2 5": Result(
+        out=r"E7 2:8 DRAWINDEXEDPRIMITIVE: indices, bytes 72-143\n"
+    ),
+    "dp2emu why streams/mistakes/street_query.dp2 1": Result(
+        out=r"began +E4 2:5 [^$]*ended +E5 2:6 [^$]*counted +0 samples\n\Z"
+    ),
+    "dp2emu events streams/mistakes/street_query.dp2 --filter frame=0": Result(
+        out=r"E5 +0 +2:6 +query_end [^$]*E6 +0 +2:7 +draw "
+    ),
+    "dp2emu why streams/mistakes/street.dp2 1": Result(
+        out="E5 2:6 DRAWINDEXEDPRIMITIVE: 736 samples"
+    ),
     # docs/rigs.rst
     "gcc -shared -fPIC -I \"$(python -c 'from dp2emu.capture.headers import INCLUDES; "
     "print(INCLUDES)')\" mydriver.c -o mydriver.so": Result(files=("mydriver.so",)),
