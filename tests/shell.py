@@ -237,7 +237,7 @@ RUN = {
         out=r"D3DRS_SRCBLEND: 2 -> 6\n"
     ),
     "dp2emu replay streams/mistakes/street_index.dp2 --against right": Result(
-        code=1, out="10x12"
+        code=1, err="pixel 20, 66, .*recorded .255, 210, 106., replayed .90, 58, 58."
     ),
     "dp2emu pixel streams/mistakes/street_index.dp2 24 70": Result(
         out=r"\nE3 [^$]*written; (?!.*\nE7 )[^$]*value: 0\.352941"
