@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from dp2emu.errors import Disagreement
-from dp2emu.explain.register_names import RegisterNames
+from dp2emu.explain.register_names import Listing, RegisterNames
 from dp2emu.explain.texel_reads import Texel, texels_of
 from dp2emu.shader import ir, reference
 from dp2emu.shader.observed import run_observed
@@ -91,7 +91,8 @@ class Read(msgspec.Struct, frozen=True):
 class Step(msgspec.Struct, frozen=True):
     """One execution of an instruction.
 
-    ``offset`` is its byte in the shader's code, None for a generated statement.  ``reads`` are
+    ``offset`` is its byte in the shader's code, None for a generated statement; ``line`` its line
+    in the disassembly, from 0, None for one that is not part of it.  ``reads`` are
     register components with their values before, ``writes`` those that it wrote.  ``killed``: it
     discarded the pixel.
     """
@@ -99,6 +100,7 @@ class Step(msgspec.Struct, frozen=True):
     number: int
     instruction: str
     offset: int | None
+    line: int | None = None
     reads: tuple[Value, ...] = ()
     writes: tuple[Value, ...] = ()
     texels: tuple[Read, ...] = ()
@@ -190,6 +192,7 @@ class Recorder:
         self._loops = {id(s.body) for s in ir.walk(program.statements) if isinstance(s, ir.Loop)}
         self._floats: set[int] = set()
         self._key: object = None
+        self.listing = self._listed()
         self.steps: list[Step] = []
         self.start: list[Value] = []
         self._reads: dict[str, Value] = {}
@@ -274,8 +277,9 @@ class Recorder:
         if key is None:
             return
         text, offset = self._text(key)
+        line = self.listing.places.get(id(key) if offset is None else offset)
         self.steps.append(Step(
-            len(self.steps), text, offset, tuple(self._reads.values()),
+            len(self.steps), text, offset, line, tuple(self._reads.values()),
             tuple(self._writes.values()), tuple(self._found), self._killed,
         ))  # fmt: skip
         self._reads, self._writes, self._found = {}, {}, []
@@ -367,11 +371,13 @@ class Recorder:
             if name is not None:
                 self.start.append(self._value(name, machine.slots[slot]))
 
-    def disassembly(self) -> list[str]:
+    def _listed(self) -> Listing:
         """The lines of the shader, or of the generated program."""
-        if self._origins is None:
-            return dump(self._program).splitlines()
-        return self._names.disassembly(self._origins.code)
+        if self._origins is not None:
+            return self._names.listing(self._origins.code)
+        statements = ir.walk(self._program.statements)
+        shown = ((id(each), line_of(self._program, each)) for each in statements)
+        return Listing.of(dump(self._program).splitlines(), shown)
 
 
 _PASSING = frozenset({"asint", "imov", "iselect"})
@@ -425,7 +431,7 @@ def trace(run: Run, lane: int, named: str, stage: str) -> tuple[ShaderTrace, Res
         scalar(name, lanes, lane, types.get(name, "")) for name, lanes in result.outputs.items()
     )
     final = Final(outputs, killed=not bool(result.alive[lane]))
-    lines, start = tuple(recorder.disassembly()), tuple(recorder.start)
+    lines, start = recorder.listing.lines, tuple(recorder.start)
     return ShaderTrace(stage, named, lines, start, tuple(recorder.steps), final), result
 
 

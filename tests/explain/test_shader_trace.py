@@ -132,6 +132,12 @@ def test_masks_of_shader_model_4_are_no_nan() -> None:
     assert traced(pixel_shader(assemble10(text)).program).not_finite() is None
 
 
+def test_steps_have_the_line_of_their_instruction() -> None:
+    made = traced(pixel("ps_2_0\ndcl t0\nmov r0, t0\nmov r0, t0\nmov oC0, r0"))
+    assert [step.line for step in made.steps[:4]] == [2, 3, 4, None]
+    assert made.disassembly[2] == made.disassembly[3] == "mov r0, t0"
+
+
 def test_a_generated_program_has_its_statements_as_steps() -> None:
     b = Builder(ir.Stage.PIXEL)
     b.output("target0.x", b.input("color0.x") * 2.0)
