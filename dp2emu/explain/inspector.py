@@ -117,6 +117,7 @@ def _changes_surfaces(record: Record) -> bool:
     return isinstance(record, kinds)
 
 
+@checked
 class Inspector:
     """A capture whose machine can be moved to any event, forward and back.  Mutable: it moves.
 
@@ -126,7 +127,8 @@ class Inspector:
     kept, and before the oldest of them the capture is played again from its start.  ``capture``
     has to be readable several times.  ``options``, ``timing`` and ``watcher`` are as in ``play``.
 
-    An inspector has a thread; ``close`` or the end of a ``with`` block ends it.
+    An inspector has a thread; ``close`` or the end of a ``with`` block ends it.  Raises UsageError
+    for a negative ``memory``.
     """
 
     def __init__(
@@ -138,6 +140,8 @@ class Inspector:
         watcher: Watcher | None = None,
         memory: int = MEMORY,
     ) -> None:
+        if memory < 0:
+            raise UsageError(f"memory={memory} bytes, expected 0 or more")
         self._capture = capture
         self._begin: dict[str, Any] = {"options": options, "timing": timing}
         self._watcher = watcher
@@ -177,7 +181,6 @@ class Inspector:
         self._machine.run(None)
         return self.events
 
-    @checked
     def seek(self, place: int | str | Event | Address) -> Event | None:
         """Move to the state after an event, and return it; None for ``START``.
 
@@ -231,10 +234,9 @@ class Inspector:
             self._move(self.position - 1) if self.position else self.seek(START)
         return self.event
 
-    @checked
     def run_to(self, condition: Callable[[Event], bool]) -> Event | None:
         """Move to the next event that meets a condition, and return it; None, without a move, if
-        there is none.
+        there is none.  What ``condition`` raises ends the search.
         """
         number = self.position + 1
         while self._machine.run(number + 1):
@@ -277,7 +279,6 @@ class Inspector:
         """Handles of the surfaces with memory of their own, as ``events`` names them."""
         return tuple(trail.handle for trail in self._trails())
 
-    @checked
     def read(self, handle: int, offset: int = 0, size: int | None = None) -> bytes:
         """``size`` bytes (default: all) of the memory of a surface, from byte ``offset`` on.
 
@@ -289,9 +290,8 @@ class Inspector:
             raise UsageError(f"surface {handle} has {data.nbytes} bytes, not {offset} to {size}")
         return data[offset : offset + size].tobytes()
 
-    @checked
     def surface(self, handle: int) -> Surface:
-        """A copy of a surface with the memory that it has after the event.
+        """A copy of the surface ``handle`` with the memory that it has after the event.
 
         Raises UsageError if it does not exist at this point.
         """

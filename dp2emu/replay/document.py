@@ -34,7 +34,7 @@ class Document:
         self._opening = f'{{"schema": {SCHEMA},\n"calls": ['
         self._spools: dict[str, IO[str]] = {
             name: SpooledTemporaryFile(_SPOOL, "w+", encoding="ascii", newline="\n")  # noqa: SIM115
-            for name in _LISTS
+            for name in (_LISTS if out is not None else ())
         }
 
     def __enter__(self) -> Self:
