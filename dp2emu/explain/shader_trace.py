@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from dp2emu.errors import Disagreement
+from dp2emu.errors import Disagreement, Unsupported
 from dp2emu.explain.register_names import Listing, RegisterNames
 from dp2emu.explain.texel_reads import Texel, texels_of
 from dp2emu.shader import ir, reference
@@ -25,6 +25,8 @@ from dp2emu.shader.reference import Environment, Machine, Result
 from dp2emu.shader.text import dump, line_of
 from dp2emu.shader.types import Lanes, Mask, Type
 
+MOST_STEPS = 1 << 16
+"""Most steps of a trace; a longer one raises Unsupported."""
 SCHEMA = 1
 """Number of the form of a trace as JSON."""
 
@@ -276,6 +278,8 @@ class Recorder:
         key = self._key
         if key is None:
             return
+        if len(self.steps) == MOST_STEPS:
+            raise Unsupported(f"traces of more than {MOST_STEPS:,} steps")
         text, offset = self._text(key)
         line = self.listing.places.get(id(key) if offset is None else offset)
         self.steps.append(Step(
@@ -413,7 +417,8 @@ def trace(run: Run, lane: int, named: str, stage: str) -> tuple[ShaderTrace, Res
     """Run a program and record what it does in ``lane``; returns the trace and all results.
 
     ``named`` and ``stage`` describe the lane and its shader.  Raises Disagreement if the recorded
-    run and the program of the draw differ, and what ``reference.run`` raises.
+    run and the program of the draw differ, Unsupported for more than ``MOST_STEPS`` steps, and
+    what ``reference.run`` raises.
     """
     origins = origins_of(run.program)
     program = run.program if origins is None else origins.program

@@ -9,6 +9,8 @@ import pytest
 
 from dp2emu.ddi10.shaders.shader import pixel_shader
 from dp2emu.dp2.shaders import lowered_pixel, lowered_vertex
+from dp2emu.errors import Unsupported
+from dp2emu.explain import shader_trace
 from dp2emu.explain.shader_trace import Run, ShaderTrace, trace
 from dp2emu.shader import ir
 from dp2emu.shader.builder import Builder
@@ -101,6 +103,12 @@ def test_every_iteration_of_a_loop_has_its_steps() -> None:
                     "add r0.x, r0.x, r0.x\nendrep\nmov oC0, r0")  # fmt: skip
     steps = [step for step in told(traced(program)) if step[0].startswith("add")]
     assert [step[2]["r0.x"] for step in steps] == [4, 8, 16]
+
+
+def test_a_trace_of_too_many_steps_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shader_trace, "MOST_STEPS", 3)
+    with pytest.raises(Unsupported, match="traces of more than 3 steps"):
+        traced(pixel("ps_2_0\ndcl t0\nmov r0, t0\nmov oC0, r0"))
 
 
 def test_a_subroutine_has_steps_for_each_call() -> None:
