@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import zlib
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Literal, TypeGuard
@@ -76,6 +77,17 @@ class Picture(msgspec.Struct, frozen=True, eq=False, dict=True):
     def png(self) -> bytes:
         """The picture as a PNG file."""
         return encode_png(self.image)
+
+    def _repr_html_(self) -> str:
+        """The picture as an HTML image, for notebooks; small ones are magnified."""
+        scale = max(1, min(8, 256 // max(self.width, self.height, 1)))
+        size = f'width="{self.width * scale}" height="{self.height * scale}"'
+        named = f"{self.format.sdk}, {self.width} x {self.height}"
+        data = b64encode(self.png).decode("ascii")
+        return (
+            f'<img alt="{named}" title="{named}" {size} style="image-rendering: pixelated" '
+            f'src="data:image/png;base64,{data}">'
+        )
 
 
 @checked

@@ -58,6 +58,7 @@ PARTS = {
             "capture/compression",
             "capture/container",
             "capture/files",
+            "capture/api_calls",
             "capture/payloads",
             "capture/records",
             "capture/totals",
@@ -65,6 +66,7 @@ PARTS = {
         ),
         (
             "tests/capture/test_compression.py",
+            "tests/capture/test_api_calls.py",
             "tests/capture/test_bare.py",
             "tests/capture/test_values.py",
             "tests/capture/test_totals.py",

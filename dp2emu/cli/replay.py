@@ -32,9 +32,8 @@ from dp2emu.cli.replay_cases import ReplayCases
 from dp2emu.cli.streams import byte_output, text_output
 from dp2emu.diff import Allowance, Judge, Judgement, References
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Dp2Error
 from dp2emu.gpu.device.timing import Timing, parse_timing
-from dp2emu.replay import Pictures, RawFrames, Recording, Tally, Watcher, parse_frames, replay
+from dp2emu.replay import Pictures, RawFrames, Recording, Tally, parse_frames, replay
 from dp2emu.rig.interface import Rig
 
 _LINES = 20
@@ -182,12 +181,7 @@ def command(
         say(_summary(capture.name, tally))
         return worst(_code(capture.name, tally, verify=False), _report_losses(capture))
     judged: list[Judgement] = []
-    cases = ReplayCases(capture.name, answers=verify)
-
-    def told(error: Dp2Error) -> None:
-        faults.show(str(error))
-        cases.fault(error)
-
+    cases = ReplayCases(capture.name, answers=verify and junit_path is not None)
     with ExitStack() as stack:
         document = stack.enter_context(text_output(json_path)) if json_path else None
         pictures = stack.enter_context(wanted.opened(allowance))
@@ -199,12 +193,11 @@ def command(
             options=options,
             document=document,
             pictures=pictures,
-            watcher=Watcher(
-                fault=told,
+            watcher=cases.watcher(
+                fault=lambda error: faults.show(str(error)),
                 difference=lambda found: differences.show(f"{capture.name}: {found}"),
                 record=advance,
                 judgement=lambda found: judged.append(found.judgement),
-                compared=cases.compared if junit_path else lambda found: None,
             ),
         )
     for lines in (faults, differences):
@@ -213,10 +206,8 @@ def command(
         say(_raw_summary(pictures.raw))
     say(_summary(capture.name, tally))
     if junit_path:
-        for judgement in judged:
-            cases.judged(judgement)
         cases.close(tally, pictures.judge if pictures else None, whole=not wanted.frames)
-        write_junit(junit_path, f"dp2emu replay {capture.name}", cases.rows)
+    write_junit(junit_path, f"dp2emu replay {capture.name}", cases.rows)
     # Messages come in this order: damage of the file, losses, comparison of pictures.
     return worst(
         _code(capture.name, tally, verify=verify),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from dp2emu.capture.records import Record
 from dp2emu.diff import Judge, Judgement
 from dp2emu.errors import Dp2Error
 from dp2emu.junit import CaseResult, Result
-from dp2emu.replay import Tally
-from dp2emu.replay.compare import Compared
+from dp2emu.replay import Tally, Watcher
+from dp2emu.replay.compare import Compared, Difference
+from dp2emu.replay.pictures import Judged
 
 
 class ReplayCases:
@@ -21,6 +25,25 @@ class ReplayCases:
         self._name = name
         self._answers = answers
         self._faults = 0
+
+    def watcher(
+        self,
+        fault: Callable[[Dp2Error], None],
+        difference: Callable[[Difference], None],
+        record: Callable[[Record], None],
+        judgement: Callable[[Judged], None],
+    ) -> Watcher:
+        """A watcher with these callbacks that adds the test cases too."""
+
+        def failed(error: Dp2Error) -> None:
+            fault(error)
+            self.fault(error)
+
+        def judged(found: Judged) -> None:
+            judgement(found)
+            self.judged(found.judgement)
+
+        return Watcher(failed, difference, record, judged, self.compared)
 
     def fault(self, error: Dp2Error) -> None:
         """Add a fault."""

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from dp2emu.d3d.dxgi import ROWS
 from dp2emu.gpu.command import bindings, packets
 from dp2emu.gpu.command.packets import Draw, Packet, Part
 from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.command.topology import vertex_count
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.gpu.resource.pixel_format import ROWS
 from dp2emu.gpu.resource.subresources import Box, Subresource
 
 Span = tuple[int, int]
@@ -129,7 +129,7 @@ def _assembled(given: packets.InputAssembly) -> Iterator[Access]:
         root, start = root_of(indices.data)
         first = indices.offset + given.first * indices.size
         count = _count(given)
-        end = indices.data.nbytes if count is None else first + count * indices.size
+        end = None if count is None else first + count * indices.size
         yield Access(root, "indices", _clipped(indices.data, start, first, end))
 
 
@@ -201,11 +201,12 @@ def _programs(draw: Draw) -> Iterator[tuple[str, StageProgram]]:
 
 def _written(draw: Draw) -> Iterator[Access]:
     later = draw.post_vertex
-    outputs = [draw.output, *(() if later is None else later.layers)]
-    for output in outputs:
-        for number, color in enumerate(output.colors):
+    outputs = [(draw.output.colors, draw.output.depth)]
+    outputs += [] if later is None else [(each.colors, each.depth) for each in later.layers]
+    for colors, depth in outputs:
+        for number, color in enumerate(colors):
             yield from _whole(color, f"target {number}", writes=True, exact=False)
-        yield from _whole(output.depth, "depth", writes=True, exact=False)
+        yield from _whole(depth, "depth", writes=True, exact=False)
     yield from _viewed(draw.output.unordered)
     if later is not None:
         for slot, target in later.output.targets.items():
@@ -237,14 +238,22 @@ def _dispatched(packet: packets.Dispatch) -> Iterator[Access]:
 
 def _cleared(packet: packets.Clear) -> Iterator[Access]:
     colors = () if packet.color is None else packet.colors
-    filled = [(surface, True) for surface in colors]
+    for surface in colors:
+        yield from _filled(surface, packet.rects, exact=True)
     if packet.z is not None or packet.stencil is not None:
         # Depth and stencil share words: with one of them, the other's bytes stay.
-        filled.append((packet.depth, None not in (packet.z, packet.stencil)))
-    for surface, exact in filled:
-        for rect in packet.rects if surface is not None else ():
-            box = Box(rect.left, rect.top, rect.right, rect.bottom)
-            yield from _part(Part(surface, 0, box), "clear", writes=True, exact=exact)
+        both = packet.z is not None and packet.stencil is not None
+        yield from _filled(packet.depth, packet.rects, exact=both)
+
+
+def _filled(
+    surface: Surface | None, rects: Sequence[bindings.Rect], *, exact: bool
+) -> Iterator[Access]:
+    if surface is None:
+        return
+    for rect in rects:
+        box = Box(rect.left, rect.top, rect.right, rect.bottom)
+        yield from _part(Part(surface, 0, box), "clear", writes=True, exact=exact)
 
 
 def _copied(packet: packets.Copy) -> Iterator[Access]:

@@ -1,8 +1,8 @@
 """Perfetto traces: tracks, slices, instants and counters as protobuf bytes.
 
 Only the few messages that a timeline needs are written, by the field numbers below, so that no
-protobuf library is needed.  Source: Perfetto documentation, "Synthetic Track Event (Advanced
-guide)", and the published ``perfetto_trace.proto``.
+protobuf library is needed.  The format is the one that Perfetto publishes as
+``perfetto_trace.proto``, and explains in its documentation of synthetic track events.
 """
 
 from __future__ import annotations

@@ -450,7 +450,8 @@ def parse_question(text: str) -> Question:
         raise UsageError(
             f"expected a query such as 5, 5@12 (call) or 5#0 (its first answer), got {text!r:.60}"
         )
-    return Question(*(None if part is None else int(part) for part in found.groups()))
+    call, number = (None if part is None else int(part) for part in found.groups()[1:])
+    return Question(int(found[1]), call, number)
 
 
 @checked

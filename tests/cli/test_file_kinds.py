@@ -31,7 +31,8 @@ MORE = {
     "mesh": ["E0"], "overlay": ["E0", "--quads", "-o", "made"],
     "convert": ["made.dp2"], "minimize": ["--check", "sh -c 'test $(wc -c < {}) -lt 900'",
     "--tries", "1", "-o", "made"], "assemble": ["-o", "made"], "shader": ["-o", "made"],
-    "scene": ["--out", "made"], "diff-images": ["again"],
+    "scene": ["--out", "made"], "diff-images": ["again"], "why": ["1"], "last-writer": ["2"],
+    "readers": ["2"], "timeline": ["-o", "made"],
 }  # fmt: skip
 """What verbs need besides FILE."""
 
