@@ -123,9 +123,9 @@ class PipelineState:
     def note(self, entry: str, arguments: Row) -> None:
         """Keep the state that a call sets; other calls are ignored."""
         if entry in WHOLE:
-            before = self.whole(entry)
+            whole = self.whole(entry)
             self._whole[entry] = arguments
-            self._exchange(before, arguments)
+            self._exchange(whole, arguments)
         elif entry in SLOTTED:
             start, *columns = arguments
             slots, after = self._slots[entry], tuple(zip(*columns, strict=True))
