@@ -164,12 +164,12 @@ def trusted(method: _T) -> _T:
     return cast(_T, MethodType(bound.__func__.__wrapped__, bound.__self__))
 
 
-@cache
-def trusted_function(kind: Any, name: str) -> Callable[..., Any]:
+def trusted_function(kind: type, name: str) -> Callable[..., Any]:
     """The method ``name`` of the class ``kind`` without its check, for uses as of ``trusted``."""
     function: Any = getattr(kind, name)
-    is_wrapped = getattr(function, "checks_arguments", False)
-    return cast(Callable[..., Any], function.__wrapped__ if is_wrapped else function)
+    if hasattr(function, "checks_arguments"):
+        function = getattr(function, "__wrapped__", function)
+    return cast(Callable[..., Any], function)
 
 
 def check_contents(function: Callable[..., Any], *arguments: Any) -> None:

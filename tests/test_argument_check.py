@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import partial
+from mmap import mmap
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, TextIO
 
@@ -15,7 +16,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from dp2emu.argument_check import Parameters, checked, checked_on_failure, hints_of, trusted
+from dp2emu.argument_check import (
+    Parameters,
+    checked,
+    checked_on_failure,
+    hints_of,
+    trusted,
+    trusted_function,
+    unchecked,
+)
 from dp2emu.errors import ArgumentError, Dp2Error, UsageError
 
 
@@ -195,6 +204,44 @@ def test_checks_import_nothing_large() -> None:
     code = "import sys, dp2emu.argument_check; print('numpy' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"
+
+
+def test_a_trusted_function_is_the_method_of_a_class_without_its_check() -> None:
+    @checked
+    class Sum:
+        def __init__(self) -> None:
+            self.total = 0.0
+
+        def add(self, number: int) -> None:
+            self.total += number
+
+        @unchecked
+        def add_any(self, number: float) -> None:
+            self.total += number
+
+        def get(self) -> float:
+            return self.total
+
+    found = Sum()
+    with pytest.raises(ArgumentError):
+        found.add(0.5)  # type: ignore[arg-type]
+    for name in ("add", "add_any"):
+        trusted_function(Sum, name)(found, 0.5)
+    assert trusted_function(Sum, "get")(found) == 1.0
+
+
+def test_values_of_known_types_fit_without_a_look_at_them() -> None:
+    def call(
+        size: int, points: Sequence[Point], box: Box | None, share: float, data: bytes
+    ) -> None:
+        """A function of arguments of several kinds."""
+
+    known = {row.name: row.known for row in Parameters(call)._positional}
+    assert known == {
+        "size": frozenset(), "points": {tuple, list}, "box": {Box, type(None)},
+        "share": {float, int}, "data": {bytes, bytearray, memoryview, mmap},
+    }  # fmt: skip
+    assert all(fits(Sequence[int], kind()) for kind in (tuple, list))
 
 
 def test_a_trusted_method_is_the_method_without_its_check() -> None:

@@ -191,7 +191,7 @@ def entries(record: Record) -> list[Entry]:
     Raises CaptureError like ``encode``, and for a record that exceeds the default limits of
     readers.
     """
-    if isinstance(record, records.MemoryWritten) and len(record.data) > MEMORY_PIECE:
+    if type(record) is records.MemoryWritten and len(record.data) > MEMORY_PIECE:
         return list(map(_stored, _pieces(record)))
     return [_stored(record)]
 
@@ -457,7 +457,7 @@ def _outcome(value: Value) -> _Outcome:
         isinstance(arguments, tuple) and isinstance(codes, tuple) and isinstance(written, tuple)
     ):
         raise CaptureError("arguments, codes and written memory of an entry are lists")
-    numbers = all(isinstance(code, int) for code in codes)
+    numbers = not codes or all(isinstance(code, int) for code in codes)
     if not numbers or not all(map(_is_written, written)):
         raise CaptureError("codes are numbers, and written memory its number and bytes")
     return cast(_Outcome, value)

@@ -220,8 +220,8 @@ class Memories:
         self._count = 0
 
     def values(self, arguments: Sequence[Any]) -> tuple[Value, ...] | None:
-        """The values of arguments that are numbers, bytes and blocks with a number; None if there
-        are others.
+        """The values of arguments that are numbers, bytes, blocks with a number, and tuples of
+        these; None if there are others.
         """
         found: list[Value] = []
         for each in arguments:
@@ -232,6 +232,8 @@ class Memories:
                 found.append(block[1])
             elif type(each) in entries.UNCHANGED:
                 found.append(each)
+            elif type(each) is tuple and (inner := self.values(each)) is not None:
+                found.append(inner)
             else:
                 return None
         return tuple(found)

@@ -52,7 +52,9 @@ class CaptureWriter(Closable):
 
     A chunk is written and flushed after every call, so that the call is on disk if the driver
     crashes in it; and at ``chunk_bytes``, which must be below the default limit of readers.  A
-    killed process loses less than ``chunk_bytes`` of the records whose ``write`` returned.
+    killed process loses less than ``chunk_bytes`` of the records whose ``write`` returned, unless
+    the writer is not ``durable``: it leaves the file to the buffers of Python, with the same bytes
+    in the end.
     ``close``, or the end of the ``with`` block, writes the index; a file without one can be read.
 
     >>> from io import BytesIO
@@ -62,7 +64,12 @@ class CaptureWriter(Closable):
     """
 
     def __init__(
-        self, target: Place, *, compression: str = "zstd", chunk_bytes: int = CHUNK_BYTES
+        self,
+        target: Place,
+        *,
+        compression: str = "zstd",
+        chunk_bytes: int = CHUNK_BYTES,
+        durable: bool = True,
     ) -> None:
         """``target`` is a path, ``-`` for stdout, or a binary stream (left open).
 
@@ -75,6 +82,7 @@ class CaptureWriter(Closable):
         self._compression = COMPRESSIONS[compression]
         self._deflate = deflater(self._compression)
         self._chunk_bytes = chunk_bytes
+        self._durable = durable
         self._totals = Totals()
         self._calls = 0
         self._statistics = mcap.Statistics(0, 0, {}, 0, 0, 0, 0, 0, 0)
@@ -108,7 +116,8 @@ class CaptureWriter(Closable):
         times = chunk.times or (0, 0)
         offset = self._sink.offset
         self._sink.write(container.chunk(times, data, self._compression, packed))
-        self._sink.flush()  # a crash would lose the small chunks that gather in its buffer
+        if self._durable:
+            self._sink.flush()  # a crash would lose the small chunks that gather in its buffer
         self._count_chunk(*times)
         place, sizes = (offset, self._sink.offset - offset), (len(packed), len(data))
         self._index.write(container.chunk_index(times, place, self._compression, sizes))

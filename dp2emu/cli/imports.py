@@ -39,7 +39,7 @@ def command(
     wanted = parse_frames(frames or "0-")
     with (
         replacing_output(out) as place,
-        CaptureWriter(place, compression=compression) as writer,
+        CaptureWriter(place, compression=compression, durable=False) as writer,
         progress_through("import", file) as advance,
     ):
         losses = importing(trace, writer, frames=wanted, progress=advance)

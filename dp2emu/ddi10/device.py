@@ -418,7 +418,8 @@ class Device:
     def _call(self, of: _Function, *arguments: Any) -> Any:
         """Call a DDI function; None if it reports an error."""
         host, name, entry = self._adapter, of.name, of.entry
-        host.contract.check(not self._destroyed, Rule.LIVE_DEVICE, name)
+        if self._destroyed:
+            host.contract.check(False, Rule.LIVE_DEVICE, name)
         if entry is None:
             raise Unsupported(f"{name} of the Direct3D 10/11 interface")
         parameters = of.parameters

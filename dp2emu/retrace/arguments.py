@@ -20,6 +20,7 @@ _FAILED = 0x8000_0000
 """The severity bit of an HRESULT, which is set if a call failed."""
 _DWORD = 0xFFFF_FFFF
 _NUMBERED = Enum, Pointer, Bitmask
+_INTEGERS = frozenset({int})
 
 
 def integer(value: object) -> int:
@@ -277,7 +278,10 @@ class Arguments:
 
     def integers(self, name: str) -> list[int]:
         """The integers in an argument that is an array or structure, nested or not, in order."""
-        return [integer(leaf) for leaf in flattened(self.value(name))]
+        value = self.value(name)
+        if type(value) is tuple and _INTEGERS.issuperset(map(type, value)):
+            return list(value)  # type: ignore[arg-type]
+        return [integer(leaf) for leaf in flattened(value)]
 
     def blob(self, name: str) -> bytes:
         """An argument as bytes; if the trace has it also in readable form, its machine form."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePath
 from typing import Protocol
 
+from dp2emu.argument_check import trusted_function
 from dp2emu.capture.apitrace import Trace, TraceCall
 from dp2emu.capture.apitrace.values import Pointer
 from dp2emu.capture.records import (
@@ -78,7 +79,8 @@ class Import:
             program.play(call)
             if made:
                 yield from made
-                yield from _labels(call, made)
+                if SurfaceCreated in map(type, made):
+                    yield from _labels(call, made)
                 made.clear()
         program.end()
         yield from made
@@ -107,9 +109,6 @@ def selected(records: Iterable[Record], frames: Frames) -> Iterator[Record]:
     Other records of earlier frames stay, since later frames may depend on them.  Frames count from
     0 and end with a marker; the records behind the last marker are a frame too.
     """
-    if frames == EVERY:
-        yield from records
-        return
     frame = 0
     for record in records:
         if frame in frames or not isinstance(record, (FrameMarker, Pictured, Observed)):
@@ -135,8 +134,10 @@ def importing(
     """
     capture, count = Import(trace), FrameCount()
     with working_at(capture.place):
-        for record in selected(count.counted(capture.records()), frames):
-            writer.write(record)
+        records = count.counted(capture.records())
+        write = trusted_function(type(writer), "write")
+        for record in records if frames == EVERY else selected(records, frames):
+            write(writer, record)
             if progress is not None:
                 progress(record)
     if trace.damage is None:

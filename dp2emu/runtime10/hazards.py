@@ -34,10 +34,10 @@ class _Range(msgspec.Struct, frozen=True, eq=False):
 
     def overlaps(self, other: _Range) -> bool:
         """Whether two ranges share a subresource."""
+        if self.resource is not other.resource:
+            return False
         pairs = (self.levels, other.levels), (self.slices, other.slices)
-        return self.resource is other.resource and all(
-            a[0] < b[1] and b[0] < a[1] for a, b in pairs
-        )
+        return all(a[0] < b[1] and b[0] < a[1] for a, b in pairs)
 
 
 class HazardTracker:
@@ -162,10 +162,21 @@ class HazardTracker:
             yield entry, (slot, (None,))
 
     def _written(self, buffer: _Handle) -> bool:
-        return buffer is not None and self._meets(_Range(buffer))
+        """Whether any part of a resource is bound as an output."""
+        if buffer is None:
+            return False
+        for parts in self._outputs.values():
+            for each in parts:
+                if each.resource is buffer:
+                    return True
+        return False
 
     def _meets(self, part: _Range) -> bool:
-        return any(part.overlaps(each) for parts in self._outputs.values() for each in parts)
+        for parts in self._outputs.values():
+            for each in parts:
+                if part.overlaps(each):
+                    return True
+        return False
 
     # Inputs
 

@@ -112,7 +112,7 @@ class PipelineState:
             counts = {len(each) for each in columns if each is not None}
             if len(counts) > 1:
                 raise Refused(Result.E_INVALIDARG, f"{entry} of {sorted(counts)} values")
-            self.check_slots(entry, start, max(counts, default=0))
+            self.check_slots(entry, start, *counts or (0,))
         elif entry in _FREE and arguments[_FREE[entry]] < 0:
             raise Refused(Result.E_INVALIDARG, f"{entry} of too many")
 
@@ -123,19 +123,19 @@ class PipelineState:
     def note(self, entry: str, arguments: Row) -> None:
         """Keep the state that a call sets; other calls are ignored."""
         if entry in WHOLE:
-            before = self.whole(entry)
+            whole = self.whole(entry)
             self._whole[entry] = arguments
-            self._exchange(before, arguments)
+            self._exchange(whole, arguments)
         elif entry in SLOTTED:
             start, *columns = arguments
             slots, after = self._slots[entry], tuple(zip(*columns, strict=True))
-            before = tuple(slots.pop(slot, None) for slot in range(start, start + len(after)))
-            slots.update(
-                (slot, row) for slot, row in enumerate(after, start) if row[0] is not None
-            )
+            before = [slots.pop(slot, None) for slot in range(start, start + len(after))]
+            for slot, row in enumerate(after, start):
+                if row[0] is not None:
+                    slots[slot] = row
             self._exchange(before, after)
 
-    def _exchange(self, before: Row, after: Row) -> None:
+    def _exchange(self, before: Sequence[Any], after: Row) -> None:
         """Count the objects that arguments bind, then those that earlier ones had bound."""
         for memory in memories(after):
             self._bound(memory)
@@ -180,6 +180,8 @@ def _first(pair: tuple[int, Row]) -> int:
 def memories(values: Sequence[Any]) -> Iterator[bytearray]:
     """The memory of each object among values and in the sequences among them."""
     for each in values:
+        if type(each) is int or each is None:
+            continue
         if isinstance(each, bytearray):
             yield each
         elif isinstance(each, (tuple, list)):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from enum import IntFlag
 from typing import NamedTuple
 
+from dp2emu.d3d.formats import FormatRow
 from dp2emu.ddi10.resources.maps import Map
 from dp2emu.ddi10.resources.resource import (
     BindFlag,
@@ -138,14 +139,27 @@ def parts_of(desc: CreateResource) -> tuple[Part, ...]:
     return tuple(_parts(desc))
 
 
+def part_of(desc: CreateResource, index: int) -> Part:
+    """Subresource ``index`` of a resource, as in ``parts_of``.  Raises IndexError for another."""
+    if desc.ResourceDimension == ResourceType.BUFFER:
+        return parts_of(desc)[index]
+    slice, level = divmod(index, len(desc.pMipInfoList))
+    if not 0 <= slice < desc.ArraySize:
+        raise IndexError(f"subresource {index}")
+    return _part(desc, texels_of(desc.Format), slice, level)
+
+
 def _parts(desc: CreateResource) -> Iterator[Part]:
     texels = texels_of(desc.Format)
-    block_width, block_height = texels.block
     for slice in range(desc.ArraySize):
-        for level, info in enumerate(desc.pMipInfoList):
-            columns = -(-info.TexelWidth // block_width)
-            rows = -(-info.TexelHeight // block_height)
-            yield Part(level, slice, *info, columns * texels.size, rows)
+        for level in range(len(desc.pMipInfoList)):
+            yield _part(desc, texels, slice, level)
+
+
+def _part(desc: CreateResource, texels: FormatRow, slice: int, level: int) -> Part:
+    info, (block_width, block_height) = desc.pMipInfoList[level], texels.block
+    columns, rows = -(-info.TexelWidth // block_width), -(-info.TexelHeight // block_height)
+    return Part(level, slice, *info, columns * texels.size, rows)
 
 
 def box_part(desc: CreateResource, part: Part, box: DdiBox) -> Part:

@@ -41,6 +41,16 @@ def test_the_same_records_give_the_same_bytes(compression: str) -> None:
     )
 
 
+def test_a_writer_that_is_not_durable_writes_the_same_bytes_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "late.dp2"
+    with CaptureWriter(path, durable=False) as writer:
+        begun = path.stat().st_size
+        for record in EVERYTHING:
+            writer.write(record)
+        assert path.stat().st_size == begun
+    assert path.read_bytes() == sealed(EVERYTHING)
+
+
 def test_uncompressed_bytes_are_fixed_for_ever() -> None:
     data = sealed(EVERYTHING, compression="none")
     assert hashlib.sha256(data).hexdigest() == FIXED

@@ -9,7 +9,7 @@ from dp2emu.ddi10.resources.resource import ResourceType, Usage
 from dp2emu.ddi10.resources.transfers import DdiBox
 from dp2emu.errors import Unsupported
 from dp2emu.runtime10 import Api, DriverDevice, Refused, Resource, TextureDesc
-from dp2emu.runtime10.textures import CpuAccess, MiscFlag, parts_of
+from dp2emu.runtime10.textures import CpuAccess, MiscFlag, part_of, parts_of
 
 FLOAT, BC1, D24S8 = 41, 71, 45
 KINDS: list[tuple[TextureDesc, list[int]]] = [
@@ -30,7 +30,11 @@ def test_each_subresource_reads_back_as_it_was_given(
     device = DriverDevice(Adapter(checking=True), api)
     data = [bytes([number + 1]) * size for number, size in enumerate(sizes)]
     texture = device.create_texture(desc, data)
-    assert [part.size for part in parts_of(texture.desc)] == sizes
+    parts = parts_of(texture.desc)
+    assert [part.size for part in parts] == sizes
+    assert [part_of(texture.desc, index) for index in range(len(parts))] == list(parts)
+    with pytest.raises(IndexError):
+        part_of(texture.desc, len(parts))
     assert [device.read(texture, index) for index in range(len(sizes))] == data
 
 

@@ -69,7 +69,7 @@ def import_game(place: Place) -> str:
 
     def imported() -> None:
         out = place.folder / "game.dp2"
-        with open_trace(path) as trace, CaptureWriter(out) as writer:
+        with open_trace(path) as trace, CaptureWriter(out, durable=False) as writer:
             losses = importing(trace, writer)
         assert trace.damage is None and not losses.total
 

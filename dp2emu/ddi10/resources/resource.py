@@ -411,9 +411,9 @@ class Resources:
     def record(self, packet: Packet, *used: Resource) -> None:
         """Record a packet, after a PageIn of the resources ``used``, which may not be mapped."""
         commands, contract = self._context.commands, self._context.contract
-        unmapped = not any(resource.mapped for resource in used)
-        contract.check(unmapped, Rule.USED_MAPPED, type(packet).__name__)
-        wanted = dict.fromkeys(each for resource in used for each in resource.memory.rendering)
+        if any(resource.mapped for resource in used):
+            contract.check(False, Rule.USED_MAPPED, type(packet).__name__)
+        wanted = dict.fromkeys([each for resource in used for each in resource.memory.rendering])
         if wanted:
             commands.add(PageIn(tuple(wanted)))
         commands.add(packet)

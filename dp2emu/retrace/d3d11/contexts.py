@@ -176,13 +176,17 @@ context_row(
 )  # fmt: skip
 
 
+_STRIDES, _OFFSETS = numbers("pStrides"), numbers("pOffsets")
+
+
 @on_context(CONTEXTS, "IASetVertexBuffers")
 def set_vertex_buffers(context: Context, call: Arguments) -> None:
     """Binds vertex buffers."""
     buffers = things(call, "ppVertexBuffers", Buffer)
     zeros = [0] * len(buffers)
-    strides, offsets = (numbers(each)(call) or zeros for each in ("pStrides", "pOffsets"))
-    context.ia_set_vertex_buffers(call.integer("StartSlot"), buffers, strides, offsets)
+    strides, offsets = _STRIDES(call) or zeros, _OFFSETS(call) or zeros
+    set_buffers = trusted_function(type(context), "ia_set_vertex_buffers")
+    set_buffers(context, call.integer("StartSlot"), buffers, strides, offsets)
 
 
 @on_context(CONTEXTS, "IAGetInputLayout", says=_MEANS)

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from dp2emu.argument_check import trusted_function
 from dp2emu.capture.apitrace.values import Struct
 from dp2emu.capture.records import Pictured, PictureKind
 from dp2emu.ddi10.resources.maps import Map, MappedSubresource
@@ -16,7 +17,7 @@ from dp2emu.retrace.program import Program, method
 from dp2emu.runtime10.context import Context
 from dp2emu.runtime10.deferred import DeferredContext, write_rows
 from dp2emu.runtime10.objects import Resource
-from dp2emu.runtime10.textures import Part, parts_of
+from dp2emu.runtime10.textures import Part, part_of
 
 _READING = (Map.READ, Map.READWRITE)
 _MAPPED10 = "ID3D10Buffer ID3D10Texture1D ID3D10Texture2D ID3D10Texture3D"
@@ -91,8 +92,8 @@ def begin_map(
     record if it reads there.
     """
     index = _index(call)
-    mapped = context.map(resource, index, kind, 0)
-    part = parts_of(resource.ddi)[index]
+    mapped = trusted_function(type(context), "map")(context, resource, index, kind, 0)
+    part = part_of(resource.ddi, index)
     row, slice = pitches[0] or part.row_bytes, pitches[1] or pitches[0] * part.rows
     size = part.size if resource.is_buffer else (part.depth - 1) * slice + row * part.rows
     found = MappedPart(address, size, (row, slice), part, resource.is_buffer, mapped)

@@ -203,10 +203,8 @@ def things(call: Arguments, name: str, kind: type[_Child]) -> list[_Child | None
     """The objects in an array argument, None for each NULL; an array that is NULL is empty."""
     if not call.has(name):
         return []
-    return [
-        None if integer(each) == 0 else call.objects.find(integer(each), kind)
-        for each in array(call.value(name))
-    ]
+    addresses = map(integer, array(call.value(name)))
+    return [call.objects.find(each, kind) if each else None for each in addresses]
 
 
 def rows_of(call: Arguments, name: str) -> tuple[object, ...]:
