@@ -35,7 +35,7 @@ FEW = " --tries 40"
 """Option of ``minimize``, which else tries captures for a minute."""
 PICTURE = "out/call000001_surface2.png"
 FINE = r"2 calls, 2 of 2 answers as recorded, 2 of 2 queries answered.* 0 faults"
-DRAWS = Result(out=r"draw 2 .*surfaces 2 depth", err="10 draws were executed")
+PIXEL = Result(out=r"E4 .*\n    primitive 0: written; [^$]*value: 0\.666667 0\.992157 0\.14902 1")
 PASSED = Result(out=r"query +35 +0 +0\nresponse +18 +0 +0", err="53 passed, 0 failed")
 SHADER = Result(files=("toon.bin",))
 LISTED = Result(out=r"\Avs_\d_\d\n")
@@ -65,7 +65,9 @@ RUN = {
     "dp2emu state streams/overlapping_queries.dp2 --at 1:3": Result(
         out=r"call: 1\ntoken: 3\n[^$]*next: CREATEQUERY"
     ),
-    "dp2emu pixel streams/first_light.dp2 --at 186 121": DRAWS,
+    "dp2emu pixel streams/first_light.dp2 186 121": PIXEL,
+    "dp2emu pixel streams/first_light.dp2 186 121 --target 3 --at E3 --json":
+        Result(out=r'\A\{"schema": 1, "target": 3,'),
     "dp2emu events streams/first_light.dp2": Result(out=r"E1 +0 +1:4 +clear +CLEAR"),
     'dp2emu events streams/first_light.dp2 --filter kind=draw --filter "pixels<3380" --tsv':
         Result(out=r"\Aevent\tframe[^$]*\nE5\t[^$]*\nE12\t"),

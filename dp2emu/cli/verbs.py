@@ -29,7 +29,7 @@ VERBS = {
     "info": VerbRow("Summarize the content of a capture.", (CAPTURE, TRACE)),
     "events": VerbRow("List the draws, clears, copies, queries and frames of a capture.", _PLAYED),
     "state": VerbRow("Show all device state at a point of a capture.", _PLAYED),
-    "pixel": VerbRow("List the draws that wrote a pixel.", _PLAYED),
+    "pixel": VerbRow("Show the history of a pixel, with a reason for each fragment.", _PLAYED),
     "mesh": VerbRow("Show the vertices and primitives of a draw, stage by stage.", _PLAYED),
     "overlay": VerbRow("Show what a draw did at each pixel, as a picture.", _PLAYED),
     "debug": VerbRow("Step through the shader of a pixel, vertex or thread.", _PLAYED),

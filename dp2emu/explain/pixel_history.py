@@ -7,6 +7,7 @@ and has to store the same bits.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,8 +22,9 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import Disagreement, Dp2Error, Exceeded, Unsupported, UsageError
 from dp2emu.explain.address import Address, find
 from dp2emu.explain.events import Event, EventKind
+from dp2emu.explain.pixel_fragment import DepthSeen, Fragment, StencilSeen, Verdict
 from dp2emu.explain.pixel_place import Number, Place, holds_integers, value_of
-from dp2emu.explain.pixel_probe import DepthSeen, Examined, Fragment, StencilSeen, Verdict, examine
+from dp2emu.explain.pixel_probe import Examined, examine
 from dp2emu.explain.play import Observer, Playback, Stage, events_of
 from dp2emu.gpu.command import packets
 from dp2emu.gpu.command.packets import Draw, Packet, Part
@@ -164,11 +166,11 @@ def history_of(
             last = find(events, pixel.at)
             events = events[: last.number + 1]
         target = default_target(events) if target is None else target
-    observer = PixelObserver(msgspec.structs.replace(pixel, target=target))
+    observer = PixelObserver(msgspec.structs.replace(pixel, target=target), last)
     watched = observer.watching(watcher or Watcher())
     playback = Playback(capture, [observer], options=options, timing=timing, watcher=watched)
     try:
-        while not observer.ended(last) and playback.step():
+        while not observer.ended and playback.step():
             pass
     finally:
         playback.close()
@@ -190,20 +192,23 @@ def default_target(events: Sequence[Event]) -> int:
 
 
 class PixelObserver(Observer):
-    """Collects the history of a pixel during a playback.  Mutable: it grows."""
+    """Collects the history of a pixel during a playback, until the event ``last``, None for the
+    end.  Mutable: it grows.
+    """
 
-    def __init__(self, pixel: Pixel) -> None:
+    def __init__(self, pixel: Pixel, last: Event | None = None) -> None:
         self._pixel = pixel
+        self._last_number = sys.maxsize if last is None else last.number
+        self.ended = False
         self._entries: list[Entry] = []
         self._place: Place | None = None
         self._row: FormatRow | None = None
-        self._pixel_now = b""
+        self._final: bytes | None = None
         self._before: bytes | None = None
         self._examined: Examined | None = None
         self._written: MemoryWritten | None = None
         self._last: dict[int, Entry] = {}
         self._error: UsageError | Unsupported | None = None
-        self._seen = -1
         self._limited = False
         self._differs: Disagreement | None = None
 
@@ -216,10 +221,6 @@ class PixelObserver(Observer):
 
         return msgspec.structs.replace(watcher, fault=fault)
 
-    def ended(self, last: Event | None) -> bool:
-        """Whether an event is complete; never without one."""
-        return last is not None and self._seen >= last.number
-
     def performing(self, record: Record, stage: Stage) -> None:
         """Note which bytes the host writes next."""
         self._written = record if isinstance(record, MemoryWritten) else None
@@ -227,7 +228,7 @@ class PixelObserver(Observer):
     def before(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Examine a draw; note the bytes of the pixel."""
         self._examined = self._before = None
-        place = self._find(stage)
+        place = None if self.ended else self._find(stage)
         if place is None:
             return
         self._before = place.read()
@@ -240,12 +241,17 @@ class PixelObserver(Observer):
 
     def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Append what the event did."""
-        self._seen = event.number
         place, old = self._place, self._before
-        if place is None or old is None:
-            return
-        new = place.read()
-        self._pixel_now = new
+        if place is not None and old is not None:
+            self._add(event, packet, stage, (place, old, place.read()))
+        if event.number >= self._last_number and not self.ended:
+            self.ended, self._final = True, None if place is None else place.read()
+
+    def _add(
+        self, event: Event, packet: Packet | None, stage: Stage, pixel: tuple[Place, bytes, bytes]
+    ) -> None:
+        """Append what an event did to a place with bytes before and after it."""
+        place, old, new = pixel
         if self._examined is not None:
             self._drawn(event, self._examined, old, new)
         elif new != old or self._touches(event, packet, place, stage):
@@ -258,15 +264,15 @@ class PixelObserver(Observer):
         try:
             surface = stage.surface(pixel.target)
             if self._place is None or self._place.surface is not surface:
-                self._place = Place.of(surface, pixel.index, pixel.x, pixel.y)
-                self._row = self._place.row
+                place = Place.of(surface, pixel.index, pixel.x, pixel.y)
                 if pixel.sample is not None and pixel.sample >= surface.samples:
-                    raise UsageError(
-                        f"surface {pixel.target} has {surface.samples} samples, not sample "
-                        f"{pixel.sample}"
-                    )
+                    samples = f"{surface.samples} samples, not sample {pixel.sample}"
+                    raise UsageError(f"surface {pixel.target} has {samples}")
+                self._place, self._row = place, place.row
         except (UsageError, Unsupported) as error:
-            self._error, self._place = error, None
+            # A surface that was destroyed keeps its history.
+            self._error = error
+            return None
         return self._place
 
     def _chosen(self, place: Place) -> range:
@@ -294,8 +300,8 @@ class PixelObserver(Observer):
         assert self._place is not None
         detail = "shown" if event.kind is EventKind.PRESENT else ""
         for sample in self._chosen(self._place):
-            pair = [self._number(self._part(pixel, sample)) for pixel in (old, new)]
-            self._append(Entry(event, sample, Verdict.WRITTEN, *pair, detail=detail))
+            before, after = (self._number(self._part(pixel, sample)) for pixel in (old, new))
+            self._append(Entry(event, sample, Verdict.WRITTEN, before, after, detail=detail))
 
     def _drawn(self, event: Event, examined: Examined, old: bytes, new: bytes) -> None:
         """Append an entry for each fragment of a draw."""
@@ -353,7 +359,7 @@ class PixelObserver(Observer):
         assert pixel.target is not None
         if place is None or row is None:
             raise self._error or UsageError(f"no event has a surface {pixel.target}")
-        stored = place.read()
+        stored = self._final or place.read()
         every = [value_of(row, self._part(stored, n)) for n in range(place.samples)]
         value = every[pixel.sample or 0]
         if pixel.sample is None and place.samples > 1 and not _unresolved(row):

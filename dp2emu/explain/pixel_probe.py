@@ -8,39 +8,34 @@ rectangle and sample mask, which tells the first test that leaves nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from enum import StrEnum
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from dp2emu.d3d.dxgi import ROWS
-from dp2emu.d3d.enums import CmpFunc, Cull, FillMode
+from dp2emu.d3d.enums import CmpFunc
 from dp2emu.d3d.formats import FormatRow
 from dp2emu.errors import Disagreement, Unsupported
+from dp2emu.explain.pixel_fragment import DepthSeen, Fragment, StencilSeen, Verdict
 from dp2emu.explain.pixel_place import Number, Place, holds_integers, shortest, value_of
+from dp2emu.explain.pixel_survey import DEPTH, Chunk, Spot, Survey, sources_of, with_raster_state
 from dp2emu.gpu.arrays import F32, F64, I64, Mask, Words
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Draw
-from dp2emu.gpu.command.pipeline import Pipeline, StencilFace
+from dp2emu.gpu.command.pipeline import StencilFace
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.raster_operations import COPY
-from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.gpu.draw.probe import Probe, Test
 from dp2emu.gpu.input_assembler.vertex_fetch import instanced, measured
 from dp2emu.gpu.output_merger.color_target import ColorTarget
 from dp2emu.gpu.output_merger.depth_test import DepthTarget, TestSeen, depth_stencil, depth_target
-from dp2emu.gpu.output_merger.draw_targets import Targets
 from dp2emu.gpu.pixel_shader.pixel_stage import Shaded, Shading, targets_of
 from dp2emu.gpu.rasterizer.clip import Geometry
-from dp2emu.gpu.rasterizer.lines_and_points import point_sizes
-from dp2emu.gpu.rasterizer.multisample import at_samples
-from dp2emu.gpu.rasterizer.planes import Sites, sites
-from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE, Primitives, set_up
-from dp2emu.gpu.rasterizer.spans import ONE, batches
+from dp2emu.gpu.rasterizer.planes import Sites
+from dp2emu.gpu.rasterizer.primitive_setup import Primitives
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import (
     as_floats,
@@ -50,79 +45,11 @@ from dp2emu.gpu.resource.pixel_format import (
     write_bits,
 )
 from dp2emu.gpu.shader_resources.constant_buffers import with_constants
-from dp2emu.shader import reference
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.types import I32
 
 MOST_FRAGMENTS = 1 << 16
 """Maximum number of fragments of one draw at a pixel that are recorded."""
-
-
-class Verdict(StrEnum):
-    """Why a fragment is in a pixel or not: the first test, in the order of the pipeline, that
-    dropped it.
-    """
-
-    WRITTEN = "written"
-    MASKED = "masked"
-    CULLED = "culled"
-    CLIPPED = "clipped"
-    COVERAGE = "coverage"
-    SCISSOR = "scissor"
-    SAMPLE_MASK = "sample_mask"
-    ALPHA_TEST = "alpha_test"
-    KILLED = "killed"
-    STENCIL = "stencil"
-    DEPTH = "depth"
-    DISCARDED_TARGET = "discarded_target"
-
-
-class DepthSeen(msgspec.Struct, frozen=True):
-    """The depth test of a fragment: its depth, the stored depths, and the comparison."""
-
-    incoming: float
-    before: Number
-    after: Number
-    function: str
-    passed: bool
-
-
-class StencilSeen(msgspec.Struct, frozen=True):
-    """The stencil test of a fragment: stored values, and the state of its face."""
-
-    before: int
-    after: int
-    function: str
-    reference: int
-    mask: int
-    write_mask: int
-    operation: str
-    passed: bool
-
-
-class Fragment(msgspec.Struct):
-    """What became of a primitive at one sample of a pixel.  Mutable: the stages go on.
-
-    ``before`` and ``after`` are the bytes of the sample in the target, None until the fragment
-    writes.  ``output`` are the numbers of the program for the target, None if it did not run.
-    ``primitive`` is its number in its instance; ``detail`` says more in words.
-    """
-
-    instance: int
-    primitive: int
-    sample: int
-    verdict: Verdict | None = None
-    detail: str = ""
-    output: list[Number] | None = None
-    before: bytes | None = None
-    after: bytes | None = None
-    depth: DepthSeen | None = None
-    stencil: StencilSeen | None = None
-
-    def drop(self, verdict: Verdict, detail: str = "") -> None:
-        """Note the test that dropped the fragment, unless an earlier one did."""
-        if self.verdict is None:
-            self.verdict, self.detail = verdict, detail
 
 
 class Examined(msgspec.Struct, frozen=True):
@@ -148,7 +75,7 @@ def examine(draw: Draw, place: Place) -> Examined | None:
     if where is None:
         return None
     surface, pixel = where
-    spot = _Spot(place, *pixel, surface)
+    spot = Spot(place, *pixel, surface)
     memory = _Memory(draw)
     try:
         fragments = [
@@ -162,54 +89,15 @@ def examine(draw: Draw, place: Place) -> Examined | None:
     return Examined(fragments, stored, spot.row)
 
 
-class _Spot(msgspec.Struct, frozen=True):
-    """A place, its column and row in the targets of a draw, and the target that has it."""
-
-    place: Place
-    x: int
-    y: int
-    surface: Surface
-
-    @property
-    def row(self) -> FormatRow:
-        """The row of the format in which the draw sees the place."""
-        return ROWS[self.surface.format]
-
-    @property
-    def rect(self) -> Rect:
-        """The rectangle of the pixel alone."""
-        return Rect(self.x, self.y, self.x + 1, self.y + 1)
-
-    def role(self, draw: Draw) -> int | None:
-        """Number of the colour target that the place is in, -1 for the depth buffer, None if it is
-        in no target.
-        """
-        for number, surface in enumerate(draw.output.colors):
-            if surface is not None and self.place.within(surface) == (self.x, self.y):
-                return number
-        depth = draw.output.depth
-        if depth is not None and self.place.within(depth) == (self.x, self.y):
-            return DEPTH
-        return None
-
-    def at(self, here: Sites, samples: int) -> list[int]:
-        """Indices of the fragments that lie at the pixel."""
-        found = (here.x // samples == self.x) & (here.y == self.y)
-        return [int(each) for each in np.flatnonzero(found)]
-
-
-DEPTH = -1
-"""In place of the number of a colour target: the depth buffer."""
-
-
 def _where(draw: Draw, place: Place) -> tuple[Surface, tuple[int, int]] | None:
     """The target or slice of a draw that a place is in, with column and row; None if none is."""
-    layers = draw.post_vertex.layers if draw.post_vertex is not None else ()
-    for output in (draw.output, *layers):
-        for surface in (*output.colors, output.depth):
-            found = None if surface is None else place.within(surface)
-            if surface is not None and found is not None:
-                return surface, found
+    surfaces = [*draw.output.colors, draw.output.depth]
+    for layer in draw.post_vertex.layers if draw.post_vertex is not None else ():
+        surfaces += [*layer.colors, layer.depth]
+    for surface in surfaces:
+        found = None if surface is None else place.within(surface)
+        if surface is not None and found is not None:
+            return surface, found
     return None
 
 
@@ -236,20 +124,20 @@ class _Memory:
             surface.data[:] = data
 
 
-def _examined(draw: Draw, instance: int, spot: _Spot, memory: _Memory) -> list[Fragment]:
+def _examined(draw: Draw, instance: int, spot: Spot, memory: _Memory) -> list[Fragment]:
     """The fragments of one instance."""
     runs = partial(execute_draw, counters=Counters())
     if draw.post_vertex is not None:
         later = replace(draw.post_vertex, output=replace(draw.post_vertex.output, layouts={}))
         draw = replace(draw, post_vertex=later)
-    wide = _Survey(spot)
-    runs(_changed(draw, clip=False, clip_distances=0, cull_distances=0), probe=wide)
+    wide = Survey(spot)
+    runs(with_raster_state(draw, clip=False, clip_distances=0, cull_distances=0), probe=wide)
     if not any(found.near for found in wide.chunks):
         return []
     clipped = wide
     if draw.pipeline.raster.cull_distances:
-        clipped = _Survey(spot)
-        runs(_changed(draw, cull_distances=0), probe=clipped)
+        clipped = Survey(spot)
+        runs(with_raster_state(draw, cull_distances=0), probe=clipped)
     probe = _PixelProbe(spot, memory, instance)
     # Programs with side effects may depend on every other fragment.
     runs(draw if draw.pipeline.memory_operations else _narrowed(draw, spot.rect), probe=probe)
@@ -272,108 +160,6 @@ def _cut(scissor: Rect, rect: Rect) -> Rect:
     return Rect(0, 0, 0, 0) if cut.empty else cut
 
 
-def _changed(draw: Draw, **raster: Any) -> Draw:
-    """The draw with other raster state."""
-    return replace(draw, pipeline=_with_raster(draw.pipeline, tuple(raster.items())))
-
-
-@lru_cache(maxsize=1 << 8)
-def _with_raster(pipeline: Pipeline, raster: tuple[tuple[str, Any], ...]) -> Pipeline:
-    return replace(pipeline, raster=replace(pipeline.raster, **dict(raster)))
-
-
-# Primitives that reach the pixel, with tests switched off
-
-
-class _Chunk(msgspec.Struct, frozen=True):
-    """Primitives of a chunk by number before clipping: numbers in the draw of those near the
-    pixel, and pairs of primitive and sample that are covered, without and with culling.  ``draw``
-    has the targets, ``role`` the place in them; ``region`` is the rectangle that is drawn.
-    """
-
-    draw: Draw
-    role: int | None
-    region: Rect
-    near: dict[int, int] = {}
-    covered: frozenset[tuple[int, int]] = frozenset()
-    faced: frozenset[tuple[int, int]] = frozenset()
-
-
-def _sources(primitives: Geometry | Primitives) -> I64:
-    """Numbers of primitives before clipping."""
-    return primitives.numbers if primitives.sources is None else primitives.sources
-
-
-def _surveyed(draw: Draw, geometry: Geometry, spot: _Spot) -> _Chunk:
-    """The primitives of a chunk that touch the pixel, and what they cover of it."""
-    role, region = spot.role(draw), Targets.of(draw, reference.run).region
-    chosen = np.flatnonzero(_touching(draw, geometry, spot))
-    if role is None or not len(chosen):
-        return _Chunk(draw, role, region)
-    part = geometry.part(chosen)
-    near = dict(zip(_sources(part).tolist(), part.numbers.tolist(), strict=True))
-    covered = faced = _covered(draw, part, spot)
-    if draw.pipeline.raster.cull is not Cull.NONE:
-        covered = _covered(_changed(draw, cull=Cull.NONE), part, spot)
-    return _Chunk(draw, role, region, near, covered, faced)
-
-
-def _touching(draw: Draw, geometry: Geometry, spot: _Spot) -> Mask:
-    """Mask of the primitives whose bounding box, before culling, touches the pixel's square."""
-    x, y = geometry.vertices.position[:2].astype(np.float64)
-    reach = _reach(draw, geometry) + 0.5 + _SNAP
-    with np.errstate(invalid="ignore"):
-        along = (x.min(axis=0) <= spot.x + reach) & (x.max(axis=0) >= spot.x - reach)
-        down = (y.min(axis=0) <= spot.y + reach) & (y.max(axis=0) >= spot.y - reach)
-    found: Mask = along & down
-    return found
-
-
-_SNAP = 1 / ONE
-"""Pixels that a corner moves at most when it is rounded to the grid."""
-
-
-def _reach(draw: Draw, geometry: Geometry) -> F64 | float:
-    """Pixels that primitives reach beyond the bounding boxes of their corners."""
-    corners, raster = CORNERS[draw.input.topology], draw.pipeline.raster
-    if corners == 1 or (corners == 3 and raster.fill is FillMode.POINT):
-        own = geometry.vertices.varying(POINT_SIZE)
-        count = len(geometry.numbers)
-        sizes = [point_sizes(own[corner], draw.raster.point, count) for corner in range(3)] \
-            if own is not None else [point_sizes(None, draw.raster.point, count)]  # fmt: skip
-        widest: F64 = np.max(sizes, axis=0) / ONE / 2
-        return widest
-    if corners == 2 or raster.fill is FillMode.WIREFRAME:
-        return 1.0 if raster.smooth_lines else 0.5
-    return 0.0
-
-
-def _covered(draw: Draw, geometry: Geometry, spot: _Spot) -> frozenset[tuple[int, int]]:
-    """Pairs of primitive and sample that a geometry covers at the pixel."""
-    primitives, samples = set_up(draw, geometry, spot.rect), draw.pipeline.samples
-    sources, found = _sources(primitives), set()
-    for spans in primitives.spans:
-        for batch in batches(spans, samples):
-            here = sites(primitives.frame, batch)
-            here = at_samples(here, samples, (1 << samples) - 1) if samples > 1 else here
-            owner = sources[here.spans.primitive[here.span]]
-            found |= {*zip(owner.tolist(), (here.x % samples).tolist(), strict=True)}
-    return frozenset(found)
-
-
-class _Survey(Probe):
-    """Looks at the primitives of a draw, and draws nothing.  Mutable: it collects."""
-
-    def __init__(self, spot: _Spot) -> None:
-        self._spot = spot
-        self.chunks: list[_Chunk] = []
-
-    def chunk(self, draw: Draw, assembled: Geometry, primitives: Primitives) -> bool:
-        """Note which primitives are near the pixel."""
-        self.chunks.append(_surveyed(draw, assembled, self._spot))
-        return False
-
-
 # The stages that follow coverage
 
 
@@ -386,9 +172,9 @@ class _PixelProbe(Probe):
 
     every_fragment = True
 
-    def __init__(self, spot: _Spot, memory: _Memory, instance: int) -> None:
+    def __init__(self, spot: Spot, memory: _Memory, instance: int) -> None:
         self._spot, self._memory, self._instance = spot, memory, instance
-        self.uncut = _Survey(spot)
+        self.uncut = Survey(spot)
         self.found: list[dict[tuple[int, int], list[Fragment]]] = []
         self._live: dict[tuple[int, int], Fragment] = {}
         self._role: int | None = None
@@ -397,7 +183,7 @@ class _PixelProbe(Probe):
     def chunk(self, draw: Draw, assembled: Geometry, primitives: Primitives) -> bool:
         """Note the primitives, and have them drawn."""
         self.uncut.chunk(draw, assembled, primitives)
-        self._chunk, self._numbers = _sources(primitives), primitives.numbers
+        self._chunk, self._numbers = sources_of(primitives), primitives.numbers
         self._role = self._spot.role(draw)
         self._samples = draw.pipeline.samples
         self.found.append({})
@@ -439,8 +225,9 @@ class _PixelProbe(Probe):
         if colors is None:
             return
         # Programs of Direct3D 10 write bits, which are integers only for targets of integers.
-        lanes = [lane if holds_integers(self._spot.row) else as_floats(lane) for lane in colors]
-        lanes = [np.broadcast_to(lane, here.x.shape) for lane in lanes]
+        whole = holds_integers(self._spot.row)
+        lanes = [np.broadcast_to(lane if whole else as_floats(lane), here.x.shape)
+                 for lane in colors]  # fmt: skip
         for place, fragment in self._records(here):
             fragment.output = [_plain(lane[place]) for lane in lanes]
 
@@ -566,7 +353,7 @@ def _operation(face: StencilFace, right: bool, near: bool) -> Any:
 
 
 def _in_order(
-    spot: _Spot, instance: int, probes: tuple[_Survey, _Survey, _PixelProbe]
+    spot: Spot, instance: int, probes: tuple[Survey, Survey, _PixelProbe]
 ) -> Iterator[Fragment]:
     """The fragments at the pixel and, for each primitive near it, why it has none."""
     wide, clipped, probe = probes
@@ -584,7 +371,7 @@ def _in_order(
 
 
 def _absent(
-    spot: _Spot, key: tuple[int, int], chunks: tuple[_Chunk, _Chunk, _Chunk]
+    spot: Spot, key: tuple[int, int], chunks: tuple[Chunk, Chunk, Chunk]
 ) -> tuple[Verdict, str]:
     """Why a primitive has no fragment at a sample: from the primitives without and with clipping,
     and with cull distances.
@@ -608,7 +395,7 @@ def _absent(
     raise Disagreement("a covered sample has no fragment", "", key[1])
 
 
-def _ended(chunk: _Chunk, fragment: Fragment) -> Fragment:
+def _ended(chunk: Chunk, fragment: Fragment) -> Fragment:
     """A fragment with its verdict: without one it passed all tests and wrote no colour."""
     if fragment.verdict is None:
         fragment.drop(*(_of_depth if chunk.role == DEPTH else _of_color)(chunk.draw, chunk.role))

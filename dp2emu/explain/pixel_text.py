@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dp2emu.escaping import plain
+from dp2emu.explain.pixel_fragment import Verdict
 from dp2emu.explain.pixel_history import Entry, History
 from dp2emu.explain.pixel_place import Number
-from dp2emu.explain.pixel_probe import Verdict
 
 
 def lines_of(history: History) -> Iterator[str]:

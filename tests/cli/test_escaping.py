@@ -39,7 +39,7 @@ def labelled(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     "verb",
     [["info"], ["info", "--tokens"], ["dump"], ["dump", "--jsonl"], ["dump", "--hex"],
-     ["replay"], ["replay", "--json", "-"], ["state", "--at", "0"], ["pixel", "--at", "3", "4"],
+     ["replay"], ["replay", "--json", "-"], ["state", "--at", "0"], ["pixel", "3", "4"],
      ["mesh", "E0"], ["state", "--at", "E0", "--rows", "1"], ["batch"],
      ["events"], ["events", "--tsv"], ["events", "--jsonl"]],
     ids=" ".join,

@@ -26,7 +26,7 @@ from tests.tools.loading import ROOT
 STREAMS = ROOT / "streams"
 SCENE = next((ROOT / "tests" / "golden" / "scenes" / "query").glob("*.json"))
 MORE = {
-    "import": ["-o", "made"], "state": ["--at", "0"], "pixel": ["--at", "1", "1"],
+    "import": ["-o", "made"], "state": ["--at", "0"], "pixel": ["1", "1"],
     "mesh": ["E0"], "overlay": ["E0", "--quads", "-o", "made"],
     "convert": ["made.dp2"], "minimize": ["--check", "sh -c 'test $(wc -c < {}) -lt 900'",
     "--tries", "1", "-o", "made"], "assemble": ["-o", "made"], "shader": ["-o", "made"],

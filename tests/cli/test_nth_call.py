@@ -55,7 +55,7 @@ CASES = {
     "info": Case("info a.dp2 --tokens"),
     "state": Case("state a.dp2 --at 1 --engine reference"),
     "events": Case("events a.dp2 --engine reference"),
-    "pixel": Case("pixel a.dp2 --at 186 121 --engine reference"),
+    "pixel": Case("pixel a.dp2 186 121 --engine reference"),
     "mesh": Case("mesh a.dp2 E3 --engine reference"),
     "overlay": Case("overlay a.dp2 E3 --quads --engine reference -o o.png", ("o.png",)),
     "dump": Case("dump a.dp2 --hex"),

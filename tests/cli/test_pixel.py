@@ -1,21 +1,79 @@
-"""``dp2emu pixel``: the draws behind a pixel, in order."""
+"""``dp2emu pixel``: the history of a pixel as text and as JSON."""
 
 from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
 
 from tests.cli.running import dp2emu
 from tests.tools.loading import ROOT
 
 STREAM = ROOT / "streams" / "first_light.dp2"
+KEYS = {
+    "event", "call", "token", "api_call", "kind", "primitive", "sample", "verdict", "output",
+    "before", "after", "depth", "stencil",
+}  # fmt: skip
 
 
-def test_draws_that_made_a_pixel_are_listed() -> None:
-    ran = dp2emu("pixel", STREAM, "--at", 186, 121)
-    assert ran.code == 0
-    assert ran.err == "10 draws were executed\n"
-    assert [line.split()[1] for line in ran.out.splitlines()] == [b"0", b"1", b"2"]
-    assert b"draw 2 at 0 ticks: 1 of its 3392 samples, " in ran.out
+def document(*arguments: object) -> dict[str, Any]:
+    ran = dp2emu("pixel", STREAM, *arguments, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    found: dict[str, Any] = json.loads(ran.out)
+    return found
 
 
-def test_a_pixel_that_nothing_is_drawn_to_has_no_history() -> None:
-    ran = dp2emu("pixel", STREAM, "--at", 65535, 0)
-    assert (ran.code, ran.out) == (0, b"")
+def test_each_fragment_of_a_pixel_has_a_verdict() -> None:
+    ran = dp2emu("pixel", STREAM, 186, 121)
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.decode().splitlines()
+    assert lines[0] == "surface 2, D3DFMT_X8R8G8B8: pixel 186, 121"
+    assert "    primitive 0: coverage (the sample is not inside)" in lines
+    assert lines[-1] == "value: 0.666667 0.992157 0.14902 1"
+
+
+def test_the_last_written_value_is_the_pixel() -> None:
+    found = document(186, 121)
+    assert (found["target"], found["x"], found["y"]) == (2, 186, 121)
+    assert all(set(entry) >= KEYS for entry in found["history"])
+    written = [entry for entry in found["history"] if entry["verdict"] == "written"]
+    assert written[-1]["after"] == found["value"] == [0.6666667, 0.99215686, 0.14901961, 1.0]
+    last = written[-2]
+    assert (last["event"], last["call"], last["token"], last["kind"]) == ("E4", 1, 7, "draw")
+    assert last["depth"]["passed"] and last["overwritten"] is None
+
+
+def test_a_history_ends_at_an_event() -> None:
+    found = document(186, 121, "--at", "1:6")
+    assert found["history"][-1]["event"] == "E3"
+    assert found["history"][-1]["after"] == found["value"] != document(186, 121)["value"]
+
+
+def test_a_depth_surface_has_a_history() -> None:
+    found = document(186, 121, "--target", 3)
+    written = [entry for entry in found["history"] if entry["verdict"] == "written"]
+    assert written[-1]["after"] == found["value"] == [0.1342385, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((320, 0), "pixel 320, 0 is outside of surface 2: 320 x 240 pixels"),
+        ((1, 1, "--target", 99), "no surface 99 at this point"),
+        ((1, 1, "--target", 4), "surface 4 is a buffer, which has no pixels"),
+        ((1, 1, "--sample", 1), "surface 2 has 1 samples, not sample 1"),
+        ((1, 1, "--subresource", 7), "surface 2 has 1 subresources, not 7"),
+        ((1, 1, "--at", "E99"), "no event at E99: there are events E0 to E15"),
+    ],
+)
+def test_what_is_not_there_is_named(arguments: tuple[object, ...], message: str) -> None:
+    ran = dp2emu("pixel", STREAM, *arguments)
+    assert (ran.code, ran.out, ran.err) == (2, b"", f"dp2emu: {message}\n")
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_engines_print_the_same(form: tuple[str, ...]) -> None:
+    arguments = ["pixel", STREAM, 150, 100, *form]
+    outputs = {dp2emu(*arguments, "--engine", name).out for name in ("reference", "jit")}
+    assert len(outputs) == 1

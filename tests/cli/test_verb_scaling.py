@@ -283,9 +283,9 @@ CASES: dict[str, dict[str, list[Case]]] = {
         TRACE: [of_trace("events", "FILE", "--tsv", *REFERENCE)],
     },
     "pixel": {
-        CAPTURE: [of_capture("pixel", "FILE", "--at", "1", "1", *REFERENCE)],
-        CAPTURE_TEXT: [of_text("pixel", "FILE", "--at", "1", "1", *REFERENCE)],
-        TRACE: [of_trace("pixel", "FILE", "--at", "1", "1", *REFERENCE)],
+        CAPTURE: [of_capture("pixel", "FILE", "1", "1", *REFERENCE)],
+        CAPTURE_TEXT: [of_text("pixel", "FILE", "1", "1", *REFERENCE)],
+        TRACE: [of_trace("pixel", "FILE", "1", "1", *REFERENCE)],
     },
     "mesh": {
         CAPTURE: [of_capture("mesh", "FILE", "E0", *REFERENCE, codes=(0, 2))],

@@ -5,30 +5,96 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from itertools import count as count_up
 from itertools import groupby
 from random import Random
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
+from dp2emu.capture.records import Called, ContextCreated, MemoryWritten, SurfaceCreated
+from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Dp2Error, Unsupported
 from dp2emu.explain.pixel_place import Place
 from dp2emu.explain.pixel_probe import Examined, examine
-from dp2emu.gpu.command.packets import Draw
+from dp2emu.fuzz import draws, draws10, hostile
+from dp2emu.gpu.command.packets import Draw, IndirectDraw, Packet
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.input_assembler.indirect_arguments import direct_draw
+from dp2emu.gpu.input_assembler.vertex_fetch import measured
 from dp2emu.gpu.resource.heap import Surface
+from dp2emu.gpu.shader_resources.constant_buffers import with_constants
 from dp2emu.shader import reference
-from dp2emu.shader.engines import JIT, engine
+from dp2emu.shader.engines import JIT, REFERENCE, engine
 from tests.explain.history_model import Outcome, can_tell, drawn_by, outcomes, pixels_of
-from tests.gpu.kernel_states import random_draws
+from tests.gpu.kernel_states import random_draw
 
 PIXELS = 24
 """Pixels of each draw."""
 
 
-def older_draws(seed: int) -> Iterator[Draw]:
-    """Random draws of transformed vertices, in any state."""
-    for number in range(seed, sys.maxsize):
-        draws = random_draws(number)
-        yield next(draws)
+Check = Callable[[Draw], None]
+Source = Callable[[int, Check], None]
+
+
+def of_any_state(seed: int, check: Check) -> None:
+    """A random draw of transformed vertices, in any state, without an interface."""
+    check(random_draw(seed))
+
+
+def of_directx_9(seed: int, check: Check) -> None:
+    """The draws of a hostile input of DirectX 6 to 9, through the driver."""
+    driver = Driver(options=Options(engine=REFERENCE), limits=draws.LIMITS)
+    driver.gpu.packet_taps.append(partial(_tapped, check))
+    for record in draws.records_of(_input(seed)):
+        with suppress(Dp2Error):
+            _PERFORM[type(record)](driver, record)
+    driver.finish()
+
+
+_PERFORM: dict[type[Any], Callable[[Driver, Any], Any]] = {
+    SurfaceCreated: lambda driver, record: driver.create_surface(record.desc),
+    MemoryWritten: lambda driver, record: driver.write(record.handle, record.offset, record.data),
+    ContextCreated: lambda driver, record: driver.create_context(
+        record.context, interface=record.interface, color=record.color, depth=record.depth
+    ),
+    Called: lambda driver, record: driver.submit(record.call),
+}
+
+
+def of_direct3d_10(seed: int, check: Check) -> None:
+    """The draws of a hostile input of Direct3D 10 and 11, through its driver interface."""
+    gpu = Gpu(run=engine(REFERENCE), limits=draws10.LIMITS)
+    gpu.packet_taps.append(partial(_tapped, check))
+    adapter = draws10.Adapter(gpu)
+    chosen, rng = hostile.parts(_input(seed), draws10.VARIANTS)
+    scene = draws10._Scene(draws10._Device(adapter), draws10.Variant.of(chosen), rng)
+    for _ in scene.play():
+        pass
+    adapter.finish()
+
+
+SOURCES = (of_any_state, of_directx_9, of_direct3d_10)
+
+
+def _input(seed: int) -> bytes:
+    return Random(seed).randbytes(hostile.VARIANT_BYTES + hostile.SEED_BYTES)
+
+
+def _tapped(check: Check, packet: Packet, start: int) -> None:
+    with suppress(Unsupported):
+        draw = direct_draw(packet) if isinstance(packet, IndirectDraw) else packet
+        if isinstance(draw, Draw) and draw.input.count <= MOST_PRIMITIVES:
+            check(draw)
+
+
+MOST_PRIMITIVES = 100
+"""Primitives of the largest draws that are tried."""
 
 
 def surfaces_of(draw: Draw) -> list[Surface]:
@@ -41,14 +107,22 @@ def surfaces_of(draw: Draw) -> list[Surface]:
 
 def check(draw: Draw, pick: Random, verdicts: Counter[str], jit: bool) -> int:
     """Compare histories of some pixels of a draw with the model -> their number."""
+    draw = with_constants(measured(draw))
+    if draw.post_vertex is not None:
+        # What the draw streams out would be in its way when it is drawn again.
+        output = replace(draw.post_vertex.output, layouts={})
+        draw = replace(draw, post_vertex=replace(draw.post_vertex, output=output))
     numbers = [number for number in range(len(draw.output.colors)) if can_tell(draw, number)]
     if not numbers:
         return 0
     number = pick.choice(numbers)
     target = draw.output.colors[number]
     assert target is not None
-    places = [(pick.randrange(target.width), pick.randrange(target.height)) for _ in range(PIXELS)]
     before = [(each, each.data.copy()) for each in surfaces_of(draw)]
+    expected = outcomes(draw, number)
+    for surface, data in before:
+        surface.data[:] = data
+    places = [*chosen_pixels(expected, target, pick)]
     found = [examine(draw, Place.of(target, 0, x, y)) for x, y in places]
     for surface, data in before:
         assert np.array_equal(surface.data, data), "a probe changed memory"
@@ -58,7 +132,6 @@ def check(draw: Draw, pick: Random, verdicts: Counter[str], jit: bool) -> int:
         ends.append(pixels_of(target))
         for surface, data in before:
             surface.data[:] = data
-    expected = outcomes(draw, number)
     for (x, y), examined in zip(places, found, strict=True):
         assert examined is not None
         for end in ends:
@@ -66,6 +139,22 @@ def check(draw: Draw, pick: Random, verdicts: Counter[str], jit: bool) -> int:
         compare(examined, expected, x, y, target.samples)
         verdicts.update(str(each.verdict) for each in examined.fragments)
     return len(places)
+
+
+def chosen_pixels(
+    expected: list[Outcome], target: Surface, pick: Random
+) -> Iterator[tuple[int, int]]:
+    """Random pixels, most of them covered by a primitive; few of a draw that covers none."""
+    covered = np.zeros((target.height, target.width), bool)
+    for outcome in expected:
+        covered |= (outcome.verdicts != "coverage").any(axis=-1)
+    rows, columns = np.nonzero(covered)
+    for number in range(PIXELS if len(rows) else 2):
+        if len(rows) and number % 4:
+            place = pick.randrange(len(rows))
+            yield int(columns[place]), int(rows[place])
+        else:
+            yield pick.randrange(target.width), pick.randrange(target.height)
 
 
 def compare(examined: Examined, expected: list[Outcome], x: int, y: int, samples: int) -> None:
@@ -90,21 +179,38 @@ def compare(examined: Examined, expected: list[Outcome], x: int, y: int, samples
                 assert fragment.after == outcome.after[y, x, sample].tobytes()
 
 
-def campaign(draws: Iterator[Draw], count: int, *, jit: bool, seed: int = 0) -> Counter[str]:
-    """Compare ``count`` pixels -> how often each verdict was found."""
+class _Enough(Exception):
+    """As many pixels were compared as are wanted."""
+
+
+def campaign(source: Source, count: int, *, jit: bool, seed: int = 0) -> Counter[str]:
+    """Compare ``count`` pixels of draws of a source -> how often each verdict was found."""
     pick, verdicts, done = Random(seed), Counter[str](), 0
-    while done < count:
-        draw = next(draws)
+
+    def checked(draw: Draw) -> None:
+        nonlocal done
         done += check(draw, pick, verdicts, jit)
+        if done >= count:
+            raise _Enough
+
+    with suppress(_Enough):
+        for number in count_up(seed):
+            try:
+                source(number, checked)
+            except AssertionError as error:
+                raise AssertionError(f"{source.__name__}({number}): {error}") from error
     return verdicts
 
 
 def main(arguments: list[str]) -> None:
-    """Compare as many pixels as the first argument says, from the seed in the second."""
-    count, seed = int(arguments[0]), int(arguments[1])
+    """Compare as many pixels of the source with a name as the second argument says, from a seed
+    on.
+    """
+    name, count, seed = arguments[0], int(arguments[1]), int(arguments[2])
+    source = next(each for each in SOURCES if each.__name__ == name)
     start = time.process_time()
-    print(campaign(older_draws(seed), count, jit="jit" in arguments, seed=seed))
-    print(f"{time.process_time() - start:.1f} s")
+    verdicts = campaign(source, count, jit="jit" in arguments, seed=seed)
+    print(name, count, dict(verdicts), f"{time.process_time() - start:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""``python -m tests.explain.history_captures COUNT FILE...``: histories of random pixels of captures.
+"""``python -m tests.explain.history_captures COUNT FILE...``: histories of random pixels.
 
 The last value of each history has to be the stored pixel and the ``after`` of the last entry that
 wrote it, each entry begins with what the one before left, and engines have to agree.  The engine

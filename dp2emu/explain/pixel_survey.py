@@ -1,0 +1,169 @@
+"""Primitives near a pixel, and the samples of it that they cover with some tests switched off."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.enums import Cull, FillMode
+from dp2emu.d3d.formats import FormatRow
+from dp2emu.explain.pixel_place import Place
+from dp2emu.gpu.arrays import F64, I64, Mask
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.command.pipeline import Pipeline
+from dp2emu.gpu.command.topology import CORNERS
+from dp2emu.gpu.draw.probe import Probe
+from dp2emu.gpu.output_merger.draw_targets import Targets
+from dp2emu.gpu.rasterizer.clip import Geometry
+from dp2emu.gpu.rasterizer.lines_and_points import point_sizes
+from dp2emu.gpu.rasterizer.multisample import at_samples
+from dp2emu.gpu.rasterizer.planes import Sites, sites
+from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE, Primitives, set_up
+from dp2emu.gpu.rasterizer.spans import ONE, batches
+from dp2emu.gpu.resource.heap import Surface
+from dp2emu.shader import reference
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """A place, its column and row in the targets of a draw, and the target that has it."""
+
+    place: Place
+    x: int
+    y: int
+    surface: Surface
+
+    @property
+    def row(self) -> FormatRow:
+        """The row of the format in which the draw sees the place."""
+        return ROWS[self.surface.format]
+
+    @property
+    def rect(self) -> Rect:
+        """The rectangle of the pixel alone."""
+        return Rect(self.x, self.y, self.x + 1, self.y + 1)
+
+    def role(self, draw: Draw) -> int | None:
+        """Number of the colour target that the place is in, -1 for the depth buffer, None if it is
+        in no target.
+        """
+        for number, surface in enumerate(draw.output.colors):
+            if surface is not None and self.place.within(surface) == (self.x, self.y):
+                return number
+        depth = draw.output.depth
+        if depth is not None and self.place.within(depth) == (self.x, self.y):
+            return DEPTH
+        return None
+
+    def at(self, here: Sites, samples: int) -> list[int]:
+        """Indices of the fragments that lie at the pixel."""
+        found = (here.x // samples == self.x) & (here.y == self.y)
+        return [int(each) for each in np.flatnonzero(found)]
+
+
+DEPTH = -1
+"""In place of the number of a colour target: the depth buffer."""
+
+
+def with_raster_state(draw: Draw, **raster: Any) -> Draw:
+    """The draw with other raster state."""
+    return replace(draw, pipeline=_with_raster(draw.pipeline, tuple(raster.items())))
+
+
+@lru_cache(maxsize=1 << 8)
+def _with_raster(pipeline: Pipeline, raster: tuple[tuple[str, Any], ...]) -> Pipeline:
+    return replace(pipeline, raster=replace(pipeline.raster, **dict(raster)))
+
+
+class Chunk(msgspec.Struct, frozen=True):
+    """Primitives of a chunk by number before clipping: numbers in the draw of those near the
+    pixel, and pairs of primitive and sample that are covered, without and with culling.  ``draw``
+    has the targets, ``role`` the place in them; ``region`` is the rectangle that is drawn.
+    """
+
+    draw: Draw
+    role: int | None
+    region: Rect
+    near: dict[int, int] = {}
+    covered: frozenset[tuple[int, int]] = frozenset()
+    faced: frozenset[tuple[int, int]] = frozenset()
+
+
+def sources_of(primitives: Geometry | Primitives) -> I64:
+    """Numbers of primitives before clipping."""
+    return primitives.numbers if primitives.sources is None else primitives.sources
+
+
+def _surveyed(draw: Draw, geometry: Geometry, spot: Spot) -> Chunk:
+    """The primitives of a chunk that touch the pixel, and what they cover of it."""
+    role, region = spot.role(draw), Targets.of(draw, reference.run).region
+    chosen = np.flatnonzero(_touching(draw, geometry, spot))
+    if role is None or not len(chosen):
+        return Chunk(draw, role, region)
+    part = geometry.part(chosen)
+    near = dict(zip(sources_of(part).tolist(), part.numbers.tolist(), strict=True))
+    covered = faced = _covered(draw, part, spot)
+    if draw.pipeline.raster.cull is not Cull.NONE:
+        covered = _covered(with_raster_state(draw, cull=Cull.NONE), part, spot)
+    return Chunk(draw, role, region, near, covered, faced)
+
+
+def _touching(draw: Draw, geometry: Geometry, spot: Spot) -> Mask:
+    """Mask of the primitives whose bounding box, before culling, touches the pixel's square."""
+    x, y = geometry.vertices.position[:2].astype(np.float64)
+    reach = _reach(draw, geometry) + 0.5 + _SNAP
+    with np.errstate(invalid="ignore"):
+        along = (x.min(axis=0) <= spot.x + reach) & (x.max(axis=0) >= spot.x - reach)
+        down = (y.min(axis=0) <= spot.y + reach) & (y.max(axis=0) >= spot.y - reach)
+    found: Mask = along & down
+    return found
+
+
+_SNAP = 1 / ONE
+"""Pixels that a corner moves at most when it is rounded to the grid."""
+
+
+def _reach(draw: Draw, geometry: Geometry) -> F64 | float:
+    """Pixels that primitives reach beyond the bounding boxes of their corners."""
+    corners, raster = CORNERS[draw.input.topology], draw.pipeline.raster
+    if corners == 1 or (corners == 3 and raster.fill is FillMode.POINT):
+        own = geometry.vertices.varying(POINT_SIZE)
+        count = len(geometry.numbers)
+        sizes = [point_sizes(own[corner], draw.raster.point, count) for corner in range(3)] \
+            if own is not None else [point_sizes(None, draw.raster.point, count)]  # fmt: skip
+        widest: F64 = np.max(sizes, axis=0) / ONE / 2
+        return widest
+    if corners == 2 or raster.fill is FillMode.WIREFRAME:
+        return 1.0 if raster.smooth_lines else 0.5
+    return 0.0
+
+
+def _covered(draw: Draw, geometry: Geometry, spot: Spot) -> frozenset[tuple[int, int]]:
+    """Pairs of primitive and sample that a geometry covers at the pixel."""
+    primitives, samples = set_up(draw, geometry, spot.rect), draw.pipeline.samples
+    sources, found = sources_of(primitives), set()
+    for spans in primitives.spans:
+        for batch in batches(spans, samples):
+            here = sites(primitives.frame, batch)
+            here = at_samples(here, samples, (1 << samples) - 1) if samples > 1 else here
+            owner = sources[here.spans.primitive[here.span]]
+            found |= {*zip(owner.tolist(), (here.x % samples).tolist(), strict=True)}
+    return frozenset(found)
+
+
+class Survey(Probe):
+    """Looks at the primitives of a draw, and draws nothing.  Mutable: it collects."""
+
+    def __init__(self, spot: Spot) -> None:
+        self._spot = spot
+        self.chunks: list[Chunk] = []
+
+    def chunk(self, draw: Draw, assembled: Geometry, primitives: Primitives) -> bool:
+        """Note which primitives are near the pixel."""
+        self.chunks.append(_surveyed(draw, assembled, self._spot))
+        return False

@@ -1,0 +1,196 @@
+"""Histories of pixels: reasons, stored values, and no trace of the probe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from dp2emu.d3d.enums import CmpFunc, Cull, Format, StencilOp
+from dp2emu.explain.pixel_place import Place, value_of
+from dp2emu.explain.pixel_probe import Examined, examine
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.command.packets import Draw, MergeNumbers
+from dp2emu.gpu.command.pipeline import DepthState, RasterState, StencilFace, StencilState
+from tests.explain.history_campaign import SOURCES, Source, campaign
+from tests.explain.history_captures import check, histories
+from tests.explain.opening import REAL, STREAMS
+from tests.gpu.drawing import color_surface, corner, depth_surface, draw, programmed, rebound
+from tests.gpu.kernel_states import PROGRAMS
+
+KILLING, TWICE = PROGRAMS[2], PROGRAMS[4]
+FACING = [corner(0, 0), corner(30, 0), corner(0, 30)]
+TINY = Rect(20, 20, 32, 32)
+
+
+def verdict(packet: Draw, x: int = 5, y: int = 5, number: int = 0) -> tuple[str, str]:
+    """The verdict on the only primitive of a draw at a pixel, and its detail."""
+    target = packet.output.colors[number]
+    assert target is not None
+    found = examine(packet, Place.of(target, 0, x, y))
+    assert found is not None
+    (fragment,) = [each for each in found.fragments if each.sample == 0]
+    return str(fragment.verdict), fragment.detail
+
+
+def with_pipeline(packet: Draw, **changes: object) -> Draw:
+    return replace(packet, pipeline=replace(packet.pipeline, **changes))
+
+
+def plain(samples: int = 1, **changes: object) -> Draw:
+    color = color_surface(samples=samples)
+    depth = depth_surface(samples=samples, word=0x80000000)
+    return with_pipeline(draw(FACING, color=color, depth=depth), **changes)
+
+
+NEVER = StencilState(StencilFace(CmpFunc.NEVER, StencilOp.INCR))
+CASES: dict[str, tuple[Callable[[], Draw], str]] = {
+    "written": (plain, ""),
+    "masked": (lambda: plain(write_masks=(0,)), "write mask 0"),
+    "culled": (lambda: plain(raster=RasterState(cull=Cull.CW)), "cull mode CW"),
+    "clipped": (
+        lambda: rebound(draw([corner(x, y, 1.5) for x, y, *_ in FACING], color=color_surface())),
+        "depth outside of 0 to 1",
+    ),
+    "scissor": (
+        lambda: replace(plain(), scissor=TINY), "outside of the viewport or the scissor rectangle"
+    ),
+    "sample_mask": (
+        lambda: rebound(plain(4), merge=MergeNumbers(sample_mask=2)), "sample mask 0x2"
+    ),
+    "alpha_test": (lambda: plain(alpha_test=CmpFunc.NEVER), ""),
+    "killed": (
+        lambda: draw([corner(x, y, color=0xFF000000) for x, y, *_ in FACING],
+                     color=color_surface(), pixel=KILLING),
+        "the pixel program drops it",
+    ),
+    "stencil": (lambda: plain(stencil=NEVER), ""),
+    "depth": (lambda: plain(depth=DepthState(True, True, CmpFunc.GREATER)), ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_first_test_that_drops_a_fragment_is_the_verdict(name: str) -> None:
+    packet, detail = CASES[name]
+    assert verdict(packet()) == (name, detail)
+
+
+def test_a_primitive_that_is_near_has_no_coverage() -> None:
+    assert verdict(plain(), 29, 29) == ("coverage", "the sample is not inside")
+
+
+def test_a_primitive_elsewhere_is_no_history() -> None:
+    packet = draw([corner(0, 0), corner(9, 0), corner(0, 9)], color=color_surface())
+    assert packet.output.colors[0] is not None
+    found = examine(packet, Place.of(packet.output.colors[0], 0, 20, 20))
+    assert found is not None and found.fragments == []
+
+
+def test_a_clip_plane_clips() -> None:
+    packet = programmed(draw([corner(-1, 1), corner(1, 1), corner(-1, -1)], color=color_surface()))
+    behind = with_pipeline(packet, raster=RasterState(clip_planes=1))
+    assert verdict(packet)[0] == "written"
+    assert verdict(rebound(behind, clip_planes=((0.0, 0.0, 0.0, -1.0),)))[0] == "clipped"
+
+
+def test_a_target_that_the_program_does_not_write_is_discarded() -> None:
+    packet = draw(FACING, color=color_surface())
+    other = rebound(packet, colors=(packet.output.colors[0], color_surface()))
+    other = with_pipeline(other, write_masks=(15, 15))
+    assert verdict(other, number=1)[0] == "discarded_target"
+    assert verdict(with_pipeline(other, pixel=TWICE), number=1)[0] == "written"
+
+
+def test_a_target_beyond_another_is_outside_of_the_scissor() -> None:
+    packet = plain()
+    small = rebound(packet, depth=depth_surface(width=4, height=4))
+    assert verdict(small) == ("scissor", "outside of another target")
+
+
+def examined(packet: Draw) -> Examined:
+    assert packet.output.colors[0] is not None
+    found = examine(packet, Place.of(packet.output.colors[0], 0, 5, 5))
+    assert found is not None
+    return found
+
+
+def test_a_rejected_fragment_tells_how_it_changed_the_stencil() -> None:
+    (fragment,) = examined(plain(stencil=NEVER)).fragments
+    assert fragment.stencil is not None and fragment.before is None
+    test = fragment.stencil
+    assert (test.before, test.after, test.function, test.operation) == (0, 1, "NEVER", "INCR")
+    assert not test.passed
+
+
+def test_depth_and_colour_are_those_before_and_after() -> None:
+    color, depth = color_surface(Format.A8R8G8B8), depth_surface(word=0x80000000)
+    corners = [corner(x, y, 0.25, 0x80FF4000) for x, y, *_ in FACING]
+    packet = draw(corners, color=color, depth=depth)
+    found = examined(packet)
+    (fragment,) = found.fragments
+    assert fragment.depth is not None and fragment.before and fragment.after
+    assert (fragment.depth.incoming, fragment.depth.before) == (0.25, 0.50000006)
+    assert (fragment.depth.function, fragment.depth.passed) == ("LESSEQUAL", True)
+    assert value_of(found.row, fragment.before) == [0, 0, 0, 0]
+    assert value_of(found.row, fragment.after) == [1.0, 0.2509804, 0.0, 0.5019608]
+    assert fragment.output == [1.0, 0.2509804, 0.0, 0.5019608]
+
+
+def test_every_fragment_of_a_draw_is_told_though_the_last_one_stays() -> None:
+    corners = [corner(x, y, color=color) for color in (0xFF0000FF, 0xFF00FF00)
+               for x, y, *_ in FACING]  # fmt: skip
+    found = examined(draw(corners, color=color_surface()))
+    first, second = found.fragments
+    assert first.after == second.before != second.after == found.pixel
+
+
+def test_examination_leaves_memory_as_it_was() -> None:
+    packet = plain(stencil=StencilState(StencilFace(passed=StencilOp.INCR)))
+    surfaces = [packet.output.colors[0], packet.output.depth]
+    before = [each.data.copy() for each in surfaces if each is not None]
+    assert examined(packet).fragments[0].verdict == "written"
+    after = [each.data for each in surfaces if each is not None]
+    assert all(np.array_equal(one, other) for one, other in zip(before, after, strict=True))
+
+
+# Random draws and captures
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
+def test_reasons_are_those_of_drawing_each_primitive_alone(source: Source) -> None:
+    assert campaign(source, 24, jit=False, seed=7)["coverage"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("source", "count"), [*zip(SOURCES, (50_000, 25_000, 25_000), strict=True)],
+    ids=lambda each: getattr(each, "__name__", str(each)),
+)  # fmt: skip
+def test_reasons_of_many_draws_are_those_of_drawing_alone(source: Source, count: int) -> None:
+    assert campaign(source, count, jit=False, seed=100_000).total() > count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
+def test_both_engines_store_what_histories_end_with(source: Source) -> None:
+    assert campaign(source, 2000, jit=True, seed=900_000)["written"]
+
+
+SMALL = ("first_light", "patches", "instances", "flip_chain", "palettes")
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_histories_of_captures_end_at_the_stored_pixel(name: str) -> None:
+    path = next(path for path in STREAMS if path.stem == name)
+    assert all(check(history).total() for history in histories(path, 2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [*STREAMS, *REAL], ids=lambda path: path.stem)
+def test_engines_have_the_same_histories_of_captures(path: Path) -> None:
+    texts = [[each.document() for each in histories(path, 8, name)]
+             for name in ("reference", "jit")]  # fmt: skip
+    assert texts[0] == texts[1]
