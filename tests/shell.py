@@ -71,6 +71,15 @@ RUN = {
     "dp2emu events streams/first_light.dp2": Result(out=r"E1 +0 +1:4 +clear +CLEAR"),
     'dp2emu events streams/first_light.dp2 --filter kind=draw --filter "pixels<3380" --tsv':
         Result(out=r"\Aevent\tframe[^$]*\nE5\t[^$]*\nE12\t"),
+    "dp2emu debug streams/first_light.dp2 E2 pixel 100 100 --all": Result(
+        out=r"\Apixel shader \(generated program\), pixel 100, 100 of primitive 0: 12 steps\n"
+    ),
+    "dp2emu debug streams/first_light.dp2 E2 pixel 100 100 --json": Result(
+        out=r'\A\{\n "schema": 1,'
+    ),
+    "dp2emu debug streams/first_light.dp2 E2 pixel 100 100 --break 'f1 > 0.1'": Result(
+        out=r"\nstopped: f1 > 0.1\n   5 f1 = saturate f0\n"
+    ),
     "dp2emu replay streams/first_light.dp2 --draws --png film --strip film.png": Result(
         err="16 events\n.* 30 pictures", files=("film/event000002_surface2.png", "film.png")
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -104,12 +105,12 @@ class LaneObserver(Observer):
         return (trace_thread(dispatch, (x, y, z)),)
 
 
-_TRACE: dict[str, Callable[[LaneObserver, Packet], tuple[ShaderTrace, ...]]] = {
+_TRACE: dict[str, Callable[[LaneObserver, Any], tuple[ShaderTrace, ...]]] = {
     "pixel": LaneObserver._pixel,
     "vertex": LaneObserver._vertex,
     "primitive": LaneObserver._primitive,
     "thread": LaneObserver._thread,
-}  # type: ignore[dict-item]
+}
 
 
 def trace_event(
@@ -131,8 +132,11 @@ def trace_event(
         raise UsageError(f"{lane.what} takes {LANES[lane.what]} numbers, not {len(lane.numbers)}")
     observer = LaneObserver(address, lane)
     playback = Playback(capture, [observer], options=options, timing=timing, watcher=watcher)
-    while not observer.done and playback.step():
-        pass
+    try:
+        while not observer.done and playback.step():
+            pass
+    finally:
+        playback.close()
     if observer.error is not None:
         raise observer.error
     if not observer.traces:

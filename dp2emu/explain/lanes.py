@@ -47,6 +47,9 @@ WRITTEN, KILLED, FAILED = "written", "killed", "tests failed"
 or coverage test dropped it."""
 
 
+_NAMED = 8
+"""Most primitives that an error names."""
+
 # Memory
 
 
@@ -358,11 +361,9 @@ def _choose(fragments: list[_Fragment], chosen: Chosen, pixel: Pixel) -> _Fragme
         if chosen.primitive in (None, each.primitive) and chosen.instance in (None, each.instance)
     ]
     if not fit:
-        covering = ", ".join(str(each.primitive) for each in fragments[-8:]) or "no primitive"
-        raise UsageError(
-            f"no such primitive covers pixel {pixel.x}, {pixel.y}; {covering} "
-            f"{'does' if not fragments else 'do'}"
-        )
+        numbers = ", ".join(str(each.primitive) for each in fragments[-_NAMED:])
+        known = f"primitives {numbers} do" if numbers else "none of the draw's does"
+        raise UsageError(f"no such primitive covers pixel {pixel.x}, {pixel.y}: {known}")
     passed = [each for each in fit if each.passed]
     return (passed or fit)[-1]
 
@@ -506,9 +507,9 @@ def trace_primitive(draw: Draw, primitive: int, instance: int = 0) -> tuple[Shad
     from dp2emu.gpu.draw.post_vertex import meshes
 
     engine = _OfPrimitive(plans, primitive)
-    domain = _domain(draw, primitive)
     with np.errstate(all="ignore"):
-        for _ in meshes(draw, StageRun(domain.over(engine) if domain else engine)):
+        domain = _domain(draw, primitive, engine)
+        for _ in meshes(draw, StageRun(domain or engine)):
             pass
     found = (*engine.found, *(domain.found if domain else ()))
     if not found:
@@ -534,41 +535,50 @@ def _plans(draw: Draw) -> Iterator[_Plan]:
 
 
 class _OfDomain(_Engine):
-    """Traces the domain program for the first point of a patch.  Mutable."""
+    """Traces a lane of one run of the domain program.  Mutable: it counts ``runs``."""
 
-    def __init__(self, program: ir.Program, patch: int) -> None:
-        self._program, self._patch = program, patch
+    def __init__(self, program: ir.Program) -> None:
+        self._program = program
         self._inner: _Engine = _Engine()
+        self._wanted: tuple[int, int, str] | None = None
+        self.runs = 0
         self.found: list[ShaderTrace] = []
 
-    def over(self, inner: _Engine) -> _OfDomain:
-        """Run all other programs on the engine ``inner``."""
-        self._inner = inner
+    def over(self, inner: _Engine, wanted: tuple[int, int, str]) -> _OfDomain:
+        """Run all other programs on ``inner``; trace the run and lane of ``wanted``."""
+        self._inner, self._wanted, self.runs = inner, wanted, 0
         return self
 
     def run(self, run: Run) -> Result:
-        """Run a program, and trace the first lane of the patch."""
+        """Run a program, and trace the lane if this is its run."""
         if run.program is not self._program:
             return self._inner.run(run)
-        owners = run.inputs.get("primitive_id.x")
-        owners = run.inputs.get("patch.x") if owners is None else owners
-        if owners is None:
-            lanes = np.zeros(1, np.int64) if not self._patch else np.zeros(0, np.int64)
-        else:
-            lanes = np.flatnonzero(np.broadcast_to(owners, run.lanes) == self._patch)
-        if not len(lanes) or self.found:
+        number, self.runs = self.runs, self.runs + 1
+        if self._wanted is None or self._wanted[0] != number:
             return run.result()
-        named = f"primitive {self._patch}, first domain point"
-        made, result = trace(run, int(lanes[0]), named, "domain")
+        made, result = trace(run, *self._wanted[1:], "domain")
         self.found.append(made)
         return result
 
 
-def _domain(draw: Draw, patch: int) -> _OfDomain | None:
+def _domain(draw: Draw, patch: int, inner: _Engine) -> _OfDomain | None:
+    """The engine that traces the domain program for the first vertex of a patch; None if the draw
+    has none, or the patch no vertex.
+    """
     stages = draw.post_vertex
     if stages is None or stages.tessellation is None:
         return None
-    return _OfDomain(stages.tessellation.domain.program, patch)
+    from dp2emu.gpu.draw.post_vertex import assembled
+    from dp2emu.gpu.patches.hull_domain import divided
+
+    engine = _OfDomain(stages.tessellation.domain.program)
+    running = StageRun(engine)
+    for mesh, _ in divided(draw, running, assembled(draw, running)):
+        own = mesh.corners[:, mesh.ids == patch]
+        if own.size:
+            named = f"primitive {patch}, first domain point"
+            return engine.over(inner, (engine.runs - 1, int(own.min()), named))
+    return None
 
 
 # Threads

@@ -420,10 +420,13 @@ def trace(run: Run, lane: int, named: str, stage: str) -> tuple[ShaderTrace, Res
     result = run.result()
     _check(run.program, result, found, named)
     recorder.finish()
-    outputs = tuple(scalar(name, lanes, lane) for name, lanes in result.outputs.items())
+    types = {value.name: value.type for step in recorder.steps for value in step.writes}
+    outputs = tuple(
+        scalar(name, lanes, lane, types.get(name, "")) for name, lanes in result.outputs.items()
+    )
     final = Final(outputs, killed=not bool(result.alive[lane]))
-    lines, start, steps = map(tuple, (recorder.disassembly(), recorder.start, recorder.steps))
-    return ShaderTrace(stage, named, lines, start, steps, final), result
+    lines, start = tuple(recorder.disassembly()), tuple(recorder.start)
+    return ShaderTrace(stage, named, lines, start, tuple(recorder.steps), final), result
 
 
 def _check(program: ir.Program, wanted: Result, found: Result, named: str) -> None:

@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from dp2emu.errors import Unsupported
 from dp2emu.identity_cache import IdentityCache, identity_cached
 from dp2emu.shader import ir
 from dp2emu.shader.builder import Builder
@@ -84,6 +83,7 @@ class RecordingBuilder(Builder):
 
     @contextmanager
     def else_(self) -> Iterator[None]:
+        """Record the body of an else; the If that it completes keeps its origin."""
         before = self._open[-1].statements
         opened = self.record.origin(before[-1]) if before else None
         with super().else_():
@@ -171,7 +171,7 @@ class Origins(msgspec.Struct, frozen=True, eq=False):
 @identity_cached(room=64)
 def origins_of(program: ir.Program) -> Origins | None:
     """The origins of a program's statements; None for a program that is of no shader, such as one
-    of the fixed function.  Raises Unsupported if the shader cannot be lowered again.
+    of the fixed function.
     """
     try:
         compute, arguments, named, number = _made.find((program,))
@@ -186,6 +186,4 @@ def origins_of(program: ir.Program) -> Origins | None:
     found = [*_programs(result)][number]
     builders = record.builders
     builder = next((each for each in builders if each.made is found), builders[-1])
-    if len(found.slots) < len(builder.made.slots if builder.made else ()):
-        raise Unsupported("origins of this shader")
     return Origins(found, arguments[0], record, builder)

@@ -58,6 +58,7 @@ CASES = {
     "pixel": Case("pixel PIPE 1 1 --target 2"),
     "mesh": Case("mesh PIPE E0"),
     "overlay": Case("overlay PIPE E0 --depth -o out", output="out"),
+    "debug": Case("debug PIPE E2 pixel 1 1 --all"),
     "dump": Case("dump PIPE"),
     "dump of a trace": Case("dump PIPE", TRACE[:50]),
     "assemble": Case("assemble PIPE -o out", b"# dp2emu", output="out"),

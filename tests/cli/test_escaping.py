@@ -41,7 +41,8 @@ def labelled(tmp_path: Path) -> str:
     [["info"], ["info", "--tokens"], ["dump"], ["dump", "--jsonl"], ["dump", "--hex"],
      ["replay"], ["replay", "--json", "-"], ["state", "--at", "0"], ["pixel", "3", "4"],
      ["mesh", "E0"], ["state", "--at", "E0", "--rows", "1"], ["batch"],
-     ["events"], ["events", "--tsv"], ["events", "--jsonl"]],
+     ["events"], ["events", "--tsv"], ["events", "--jsonl"],
+     ["debug", "E2", "pixel", "186", "121", "--all"]],
     ids=" ".join,
 )  # fmt: skip
 def test_no_verb_passes_orders_on(

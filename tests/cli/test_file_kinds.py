@@ -28,6 +28,7 @@ SCENE = next((ROOT / "tests" / "golden" / "scenes" / "query").glob("*.json"))
 MORE = {
     "import": ["-o", "made"], "state": ["--at", "0"], "pixel": ["1", "1"],
     "mesh": ["E0"], "overlay": ["E0", "--quads", "-o", "made"],
+    "debug": ["E2", "pixel", "1", "1", "--nan"],
     "convert": ["made.dp2"], "minimize": ["--check", "sh -c 'test $(wc -c < {}) -lt 900'",
     "--tries", "1", "-o", "made"], "assemble": ["-o", "made"], "shader": ["-o", "made"],
     "scene": ["--out", "made"], "diff-images": ["again"],
@@ -70,7 +71,9 @@ def test_a_file_of_a_kind_that_a_verb_does_not_read_is_named(
                 assert kind in ran.err and all(name in ran.err for name in named)
 
 
-@pytest.mark.parametrize("verb", ["replay", "info", "events", "state", "pixel", "dump", "convert"])
+@pytest.mark.parametrize(
+    "verb", ["replay", "info", "events", "state", "pixel", "debug", "dump", "convert"]
+)
 def test_text_that_is_no_capture_says_how_raw_commands_are_opened(
     verb: str, files: dict[str, Path]
 ) -> None:

@@ -58,6 +58,7 @@ CASES = {
     "pixel": Case("pixel a.dp2 186 121 --engine reference"),
     "mesh": Case("mesh a.dp2 E3 --engine reference"),
     "overlay": Case("overlay a.dp2 E3 --quads --engine reference -o o.png", ("o.png",)),
+    "debug": Case("debug a.dp2 E2 pixel 186 121 --json --engine reference"),
     "dump": Case("dump a.dp2 --hex"),
     "dump, JSON lines": Case("dump a.dp2 --jsonl"),
     "assemble": Case("assemble a.txt -o o.dp2", ("o.dp2",)),

@@ -48,6 +48,8 @@ from tests.scaling import assert_linear
 FEW = (1, 2, 4, 8)
 MANY = (8, 16, 32, 64)
 REFERENCE = ("--engine", "reference")
+NOWHERE = "debug", "FILE", "E99999999", "pixel", "1", "1", *REFERENCE
+"""The whole file is played in search of an event that it does not have."""
 
 
 class Case(NamedTuple):
@@ -296,6 +298,11 @@ CASES: dict[str, dict[str, list[Case]]] = {
         CAPTURE: [of_overlay(of_capture)],
         CAPTURE_TEXT: [of_overlay(of_text)],
         TRACE: [of_overlay(of_trace)],
+    },
+    "debug": {
+        CAPTURE: [of_capture(*NOWHERE, codes=(2,))],
+        CAPTURE_TEXT: [of_text(*NOWHERE, codes=(2,))],
+        TRACE: [of_trace(*NOWHERE, codes=(2,))],
     },
     "dump": {
         CAPTURE: [

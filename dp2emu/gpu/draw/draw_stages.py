@@ -273,13 +273,13 @@ def _drawn(draw: Draw, texturing: Texturing, executors: _Executors) -> Work:
     program.
     """
     work: Work | None = None
-    for part in parts_of(draw):
+    for part in _parts(draw):
         done = _draw_part(part, texturing, executors)
         work = done if work is None else work + done
     return work or Work()
 
 
-def parts_of(draw: Draw) -> Iterable[Draw]:
+def _parts(draw: Draw) -> Iterable[Draw]:
     """The draw split into draws of one instance each, without strip cuts and patches."""
     if draw.input.instances is None and draw.input.patch is None and not draw.input.cuts:
         return (draw,)
