@@ -99,7 +99,7 @@ def oddly_named(tmp_path: Path) -> Path:
     "line",
     ["info FILE", "info FILE --json", "dump FILE", "dump FILE --jsonl", "replay FILE",
      "replay FILE --json -", "replay FILE --rig recorded:FILE", "state FILE --at 0",
-     "state FILE --at 99", "pixel FILE --at 0 0", "batch FILE NONE", "convert FILE FILE --to bare",
+     "state FILE --at 99", "pixel FILE 0 0", "batch FILE NONE", "convert FILE FILE --to bare",
      "convert FILE NONE", "minimize FILE --check true -o NONE", "import FILE -o NONE",
      "shader FILE", "scene FILE NONE --out OUT", "diff-images FILE NONE", "assemble FILE -o NONE",
      "conform NONE", "conform --rig NONE", "conform query.type.event --rig pipe:NONE",

@@ -23,7 +23,7 @@ TOLD = [
     "info sample",
     "info sample --json",
     "state sample --at 1",
-    "pixel sample --at 8 8",
+    "pixel sample 8 8",
     "dump sample",
     "dump sample --jsonl",
     f"dump {TRACE}",

@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from zlib import crc32
 
 from dp2emu.dp2.options import Options
@@ -20,6 +21,7 @@ from dp2emu.explain.pixel_history import History, Pixel, PixelObserver, default_
 from dp2emu.explain.play import EventList, Observer, Stage, play
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.replay import Watcher
+from dp2emu.scene import play_scene
 from tests.explain.opening import opened
 
 
@@ -77,12 +79,24 @@ def check(history: History) -> Counter[str]:
     return Counter(entry.verdict.value for entry in history.entries)
 
 
+def of_scene(path: Path, count: int) -> list[History]:
+    """Histories of some pixels of the session of a scene file."""
+    with TemporaryDirectory() as folder:
+        capture = Path(folder) / f"{path.stem}.dp2"
+        play_scene(path, folder, capture=capture)
+        return histories(capture, count) if capture.exists() else []
+
+
 def main(arguments: list[str]) -> None:
     """Check files; a line for each that fails."""
     count, verdicts, pixels = int(arguments[0]), Counter[str](), 0
     for name in arguments[1:]:
         try:
-            for history in histories(Path(name), count):
+            path = Path(name)
+            found = (of_scene if path.suffix == ".json" else histories)(path, count)
+            if not found:
+                print(f"{name}: no target", flush=True)
+            for history in found:
                 verdicts += check(history)
                 pixels += 1
         except (Dp2Error, AssertionError) as error:
