@@ -234,8 +234,8 @@ class PixelObserver(Observer):
         self._before = place.read()
         if isinstance(packet, Draw):
             try:
-                self._examined = examine(packet, place)
-            except Unsupported:
+                self._examined = examine(packet, place, stage.gpu.heap.limits)
+            except (Unsupported, Exceeded):
                 # The execution reports it.
                 self._examined = None
 

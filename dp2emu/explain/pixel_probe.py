@@ -20,7 +20,15 @@ from dp2emu.d3d.formats import FormatRow
 from dp2emu.errors import Disagreement, Unsupported
 from dp2emu.explain.pixel_fragment import DepthSeen, Fragment, StencilSeen, Verdict
 from dp2emu.explain.pixel_place import Number, Place, holds_integers, shortest, value_of
-from dp2emu.explain.pixel_survey import DEPTH, Chunk, Spot, Survey, sources_of, with_raster_state
+from dp2emu.explain.pixel_survey import (
+    DEPTH,
+    Chunk,
+    Spot,
+    Survey,
+    numbers_of,
+    sources_of,
+    with_raster_state,
+)
 from dp2emu.gpu.arrays import F32, F64, I64, Mask, Words
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Draw
@@ -45,6 +53,8 @@ from dp2emu.gpu.resource.pixel_format import (
     write_bits,
 )
 from dp2emu.gpu.shader_resources.constant_buffers import with_constants
+from dp2emu.gpu.work_budget import WorkBudget
+from dp2emu.limits import Limits
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.types import I32
 
@@ -62,11 +72,11 @@ class Examined(msgspec.Struct, frozen=True):
     row: FormatRow
 
 
-def examine(draw: Draw, place: Place) -> Examined | None:
+def examine(draw: Draw, place: Place, limits: Limits | None = None) -> Examined | None:
     """The fragments of a draw at a place, None if the place is in none of its targets.
 
-    Nothing in memory has changed afterwards.  Raises what the execution of the draw raises, except
-    for work limits.
+    Nothing in memory has changed afterwards.  Raises what the execution of the draw raises, and
+    Exceeded for a draw that alone is beyond the ``limits`` of a call.
     """
     draw = measured(draw)
     if draw.vertex.buffers or draw.pixel.buffers or draw.post_vertex:
@@ -76,12 +86,14 @@ def examine(draw: Draw, place: Place) -> Examined | None:
         return None
     surface, pixel = where
     spot = Spot(place, *pixel, surface)
+    budget = WorkBudget(limits or Limits())
+    budget.admit_draw(draw)
     memory = _Memory(draw)
     try:
         fragments = [
             found
             for instance, part in enumerate(instanced(draw))
-            for found in _examined(part, instance, spot, memory)
+            for found in _examined(part, instance, spot, (memory, budget))
         ]
         stored = place.read()
     finally:
@@ -124,25 +136,33 @@ class _Memory:
             surface.data[:] = data
 
 
-def _examined(draw: Draw, instance: int, spot: Spot, memory: _Memory) -> list[Fragment]:
+def _examined(
+    draw: Draw, instance: int, spot: Spot, means: tuple[_Memory, WorkBudget]
+) -> list[Fragment]:
     """The fragments of one instance."""
+    memory, budget = means
     runs = partial(execute_draw, counters=Counters())
     if draw.post_vertex is not None:
+        # Only tessellation and geometry programs make more work than was admitted.
+        runs = partial(runs, budget=budget)
         later = replace(draw.post_vertex, output=replace(draw.post_vertex.output, layouts={}))
         draw = replace(draw, post_vertex=later)
     wide = Survey(spot)
-    runs(with_raster_state(draw, clip=False, clip_distances=0, cull_distances=0), probe=wide)
+    alone = _narrowed(draw, spot.rect)
+    runs(with_raster_state(alone, clip=False, clip_distances=0, cull_distances=0), probe=wide)
     if not any(found.near for found in wide.chunks):
         return []
     clipped = wide
     if draw.pipeline.raster.cull_distances:
         clipped = Survey(spot)
-        runs(with_raster_state(draw, cull_distances=0), probe=clipped)
+        runs(with_raster_state(alone, cull_distances=0), probe=clipped)
     probe = _PixelProbe(spot, memory, instance)
     # Programs with side effects may depend on every other fragment.
-    runs(draw if draw.pipeline.memory_operations else _narrowed(draw, spot.rect), probe=probe)
+    runs(draw if draw.pipeline.memory_operations else alone, probe=probe)
     if clipped is wide:
         clipped = probe.uncut
+    if not len(wide.chunks) == len(clipped.chunks) == len(probe.found):
+        raise Unsupported("histories of draws that a work limit divides")
     return [*_in_order(spot, instance, (wide, clipped, probe))]
 
 
@@ -183,7 +203,7 @@ class _PixelProbe(Probe):
     def chunk(self, draw: Draw, assembled: Geometry, primitives: Primitives) -> bool:
         """Note the primitives, and have them drawn."""
         self.uncut.chunk(draw, assembled, primitives)
-        self._chunk, self._numbers = sources_of(primitives), primitives.numbers
+        self._chunk, self._numbered = sources_of(primitives), numbers_of(draw, primitives)
         self._role = self._spot.role(draw)
         self._samples = draw.pipeline.samples
         self.found.append({})
@@ -197,7 +217,7 @@ class _PixelProbe(Probe):
         for place in self._spot.at(here, self._samples):
             span = int(here.span[place])
             primitive, sample = int(here.spans.primitive[span]), int(here.x[place])
-            number = int(self._numbers[primitive])
+            number = int(self._numbered[primitive])
             fragment = Fragment(self._instance, number, sample % self._samples)
             self._live[span, sample] = fragment
             key = int(self._chunk[primitive]), fragment.sample

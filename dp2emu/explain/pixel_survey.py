@@ -94,6 +94,14 @@ class Chunk(msgspec.Struct, frozen=True):
     faced: frozenset[tuple[int, int]] = frozenset()
 
 
+def numbers_of(draw: Draw, primitives: Geometry | Primitives) -> I64:
+    """Numbers by which people know primitives: in the draw, or among those that a geometry program
+    emits.
+    """
+    emitted = draw.post_vertex is not None and draw.post_vertex.geometry is not None
+    return sources_of(primitives) if emitted else primitives.numbers
+
+
 def sources_of(primitives: Geometry | Primitives) -> I64:
     """Numbers of primitives before clipping."""
     return primitives.numbers if primitives.sources is None else primitives.sources
@@ -106,7 +114,7 @@ def _surveyed(draw: Draw, geometry: Geometry, spot: Spot) -> Chunk:
     if role is None or not len(chosen):
         return Chunk(draw, role, region)
     part = geometry.part(chosen)
-    near = dict(zip(sources_of(part).tolist(), part.numbers.tolist(), strict=True))
+    near = dict(zip(sources_of(part).tolist(), numbers_of(draw, part).tolist(), strict=True))
     covered = faced = _covered(draw, part, spot)
     if draw.pipeline.raster.cull is not Cull.NONE:
         covered = _covered(with_raster_state(draw, cull=Cull.NONE), part, spot)
