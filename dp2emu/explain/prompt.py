@@ -90,11 +90,10 @@ class Prompt:
         yield from self._here()
 
     def _list(self, rest: str) -> Iterator[str]:
-        """The shader; the line of the current instruction is found by its text."""
         step = self._stepper.step
-        texts = [] if step is None else step.instruction.split("  ")
-        for line in self._stepper.trace.disassembly:
-            yield f"{'>' if line.strip() in texts else ' '} {plain(line)}"
+        marked = None if step is None else step.line
+        for number, line in enumerate(self._stepper.trace.disassembly):
+            yield f"{'>' if number == marked else ' '} {plain(line)}"
 
     def _print(self, rest: str) -> Iterator[str]:
         found = {

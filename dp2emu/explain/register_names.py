@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import msgspec
 
 from dp2emu.shader import ir
 from dp2emu.shader.origins import Origins, RecordingBuilder
 from dp2emu.shader.ports import varying
+from dp2emu.shader.sm import decode as decode9
 from dp2emu.shader.sm import disassemble as disassemble9
 from dp2emu.shader.sm.disassemble import text_of as text9
 from dp2emu.shader.sm.lower.lowering import COMPONENTS, SCALARS, Lowering, varying_name
 from dp2emu.shader.sm.program import Instruction as Instruction9
 from dp2emu.shader.sm.registers import File, Register
 from dp2emu.shader.sm.versions import V3_0
+from dp2emu.shader.sm4 import decode as decode10
 from dp2emu.shader.sm4 import disassemble as disassemble10
 from dp2emu.shader.sm4.disassemble import text_of as text10
 from dp2emu.shader.sm4.enums import SystemValue
@@ -115,10 +119,40 @@ class RegisterNames(msgspec.Struct, frozen=True):
             return text9(instruction, self.lowering.version)
         return text10(instruction)
 
-    def disassembly(self, code: bytes) -> list[str]:
-        """The lines of the shader's assembly."""
-        made = disassemble9 if isinstance(self.lowering, Lowering) else disassemble10
-        return made(code).splitlines() if code else []
+    def listing(self, code: bytes) -> Listing:
+        """The lines of the shader's assembly, and the line of each instruction by its offset."""
+        return _listing(code, isinstance(self.lowering, Lowering)) if code else Listing((), {})
+
+
+class Listing(NamedTuple):
+    """Lines of text, and numbers of lines, from 0, by the key of what each shows."""
+
+    lines: tuple[str, ...]
+    places: Mapping[int, int]
+
+    @classmethod
+    def of(cls, lines: Sequence[str], shown: Iterable[tuple[int, str]]) -> Listing:
+        """The listing of ``lines`` that show pairs of a key and a text, in order."""
+        places, at = {}, 0
+        texts = [line.strip() for line in lines]
+        for key, text in shown:
+            with suppress(ValueError):
+                places[key] = texts.index(text, at)
+                at = places[key] + 1
+        return cls(tuple(lines), places)
+
+
+@lru_cache(maxsize=16)
+def _listing(code: bytes, old: bool) -> Listing:
+    if old:
+        shader = decode9(code)
+        ordered = sorted(shader.instructions, key=lambda each: each.offset)
+        shown = [(each.offset, text9(each, shader.version)) for each in ordered]
+        return Listing.of(disassemble9(code).splitlines(), shown)
+    found = decode10(code).instructions
+    return Listing.of(
+        disassemble10(code).splitlines(), [(each.offset, text10(each)) for each in found]
+    )
 
 
 def _place(key: tuple[Register, int] | Place) -> str:

@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from dp2emu.errors import Disagreement
-from dp2emu.explain.register_names import RegisterNames
+from dp2emu.errors import Disagreement, Unsupported
+from dp2emu.explain.register_names import Listing, RegisterNames
 from dp2emu.explain.texel_reads import Texel, texels_of
 from dp2emu.shader import ir, reference
 from dp2emu.shader.observed import run_observed
@@ -25,6 +25,8 @@ from dp2emu.shader.reference import Environment, Machine, Result
 from dp2emu.shader.text import dump, line_of
 from dp2emu.shader.types import Lanes, Mask, Type
 
+MOST_STEPS = 1 << 16
+"""Most steps of a trace; a longer one raises Unsupported."""
 SCHEMA = 1
 """Number of the form of a trace as JSON."""
 
@@ -91,7 +93,8 @@ class Read(msgspec.Struct, frozen=True):
 class Step(msgspec.Struct, frozen=True):
     """One execution of an instruction.
 
-    ``offset`` is its byte in the shader's code, None for a generated statement.  ``reads`` are
+    ``offset`` is its byte in the shader's code, None for a generated statement; ``line`` its line
+    in the disassembly, from 0, None for one that is not part of it.  ``reads`` are
     register components with their values before, ``writes`` those that it wrote.  ``killed``: it
     discarded the pixel.
     """
@@ -99,6 +102,7 @@ class Step(msgspec.Struct, frozen=True):
     number: int
     instruction: str
     offset: int | None
+    line: int | None = None
     reads: tuple[Value, ...] = ()
     writes: tuple[Value, ...] = ()
     texels: tuple[Read, ...] = ()
@@ -190,6 +194,7 @@ class Recorder:
         self._loops = {id(s.body) for s in ir.walk(program.statements) if isinstance(s, ir.Loop)}
         self._floats: set[int] = set()
         self._key: object = None
+        self.listing = self._listed()
         self.steps: list[Step] = []
         self.start: list[Value] = []
         self._reads: dict[str, Value] = {}
@@ -273,9 +278,12 @@ class Recorder:
         key = self._key
         if key is None:
             return
+        if len(self.steps) == MOST_STEPS:
+            raise Unsupported(f"traces of more than {MOST_STEPS:,} steps")
         text, offset = self._text(key)
+        line = self.listing.places.get(id(key) if offset is None else offset)
         self.steps.append(Step(
-            len(self.steps), text, offset, tuple(self._reads.values()),
+            len(self.steps), text, offset, line, tuple(self._reads.values()),
             tuple(self._writes.values()), tuple(self._found), self._killed,
         ))  # fmt: skip
         self._reads, self._writes, self._found = {}, {}, []
@@ -367,11 +375,13 @@ class Recorder:
             if name is not None:
                 self.start.append(self._value(name, machine.slots[slot]))
 
-    def disassembly(self) -> list[str]:
+    def _listed(self) -> Listing:
         """The lines of the shader, or of the generated program."""
-        if self._origins is None:
-            return dump(self._program).splitlines()
-        return self._names.disassembly(self._origins.code)
+        if self._origins is not None:
+            return self._names.listing(self._origins.code)
+        statements = ir.walk(self._program.statements)
+        shown = ((id(each), line_of(self._program, each)) for each in statements)
+        return Listing.of(dump(self._program).splitlines(), shown)
 
 
 _PASSING = frozenset({"asint", "imov", "iselect"})
@@ -407,7 +417,8 @@ def trace(run: Run, lane: int, named: str, stage: str) -> tuple[ShaderTrace, Res
     """Run a program and record what it does in ``lane``; returns the trace and all results.
 
     ``named`` and ``stage`` describe the lane and its shader.  Raises Disagreement if the recorded
-    run and the program of the draw differ, and what ``reference.run`` raises.
+    run and the program of the draw differ, Unsupported for more than ``MOST_STEPS`` steps, and
+    what ``reference.run`` raises.
     """
     origins = origins_of(run.program)
     program = run.program if origins is None else origins.program
@@ -425,7 +436,7 @@ def trace(run: Run, lane: int, named: str, stage: str) -> tuple[ShaderTrace, Res
         scalar(name, lanes, lane, types.get(name, "")) for name, lanes in result.outputs.items()
     )
     final = Final(outputs, killed=not bool(result.alive[lane]))
-    lines, start = tuple(recorder.disassembly()), tuple(recorder.start)
+    lines, start = recorder.listing.lines, tuple(recorder.start)
     return ShaderTrace(stage, named, lines, start, tuple(recorder.steps), final), result
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import takewhile
 
 import msgspec
 
@@ -104,34 +106,40 @@ class Stepper:
 
     def run(self) -> str:
         """Do steps until one stops; returns why, empty at the end."""
-        while self.position < len(self.trace.steps):
-            self.position += 1
-            reason = self.reason()
-            if reason:
-                return reason
+        for position, reason in self._stops(self.position):
+            self.position = position
+            return reason
+        self.position = len(self.trace.steps)
         return ""
 
     def run_back(self) -> str:
         """Undo steps until the last one done stops a run; returns why, empty at the start."""
-        while self.position > 0:
-            self.position -= 1
-            reason = self.reason()
-            if reason:
-                return reason
-        return ""
+        stops = takewhile(lambda stop: stop[0] < self.position, self._stops(0))
+        self.position, reason = deque(stops, 1).pop() if self._has_stop() else (0, "")
+        return reason
 
-    def reason(self) -> str:
-        """Why a run stops after the last step; empty if it does not."""
-        step = self.step
-        if step is None:
-            return ""
+    def _has_stop(self) -> bool:
+        """Whether a run from the start stops before the position."""
+        first = next(self._stops(0), None)
+        return first is not None and first[0] < self.position
+
+    def _stops(self, start: int) -> Iterator[tuple[int, str]]:
+        """Positions after ``start`` at which runs stop, and why.  One pass over the steps."""
+        values = self.trace.values(start)
+        held = [condition.holds(values) for condition in self.breaks]
+        for step in self.trace.steps[start:]:
+            values.update((value.name, value) for value in (*step.reads, *step.writes))
+            now = [condition.holds(values) for condition in self.breaks]
+            begun = (c.text for c, old, new in zip(self.breaks, held, now, strict=True)
+                     if new and not old)  # fmt: skip
+            reason = self._written(step) or next(begun, "")
+            held = now
+            if reason:
+                yield step.number + 1, reason
+
+    def _written(self, step: Step) -> str:
+        """Which watched register a step writes; empty for none."""
         for register in self.watches:
             if any(_is_of(value, register) for value in step.writes):
                 return f"{register} was written"
-        if not self.breaks:
-            return ""
-        now, before = self.values, self.trace.values(self.position - 1)
-        for condition in self.breaks:
-            if condition.holds(now) and not condition.holds(before):
-                return condition.text
         return ""

@@ -124,8 +124,8 @@ def _seen(bits: int, lanes: Lanes) -> int:
 class Watch:
     """Traces random lanes of the packets that are executed, before each is.  Mutable."""
 
-    def __init__(self, rng: Random) -> None:
-        self._rng = rng
+    def __init__(self, rng: Random, pixels: int) -> None:
+        self._rng, self._pixels = rng, pixels
         self.tally: Counter[str] = Counter()
 
     def __call__(self, packet: Packet, at: int) -> None:
@@ -161,7 +161,9 @@ class Watch:
 
         with restored(draw), np.errstate(all="ignore"):
             execute_draw(draw, Counters(), witness=passed)
-        chosen = [Pixel(*at) for at in self._rng.sample(sorted(seen), min(len(seen), PIXELS))]
+        chosen = [
+            Pixel(*at) for at in self._rng.sample(sorted(seen), min(len(seen), self._pixels))
+        ]
         with restored(draw):
             if chosen:
                 execute_draw(draw, Counters(), run=engine(JIT))
@@ -185,10 +187,10 @@ def _players() -> tuple[draws._Played, draws10._Played]:
     return draws._Played(draws.VARIANTS), draws10._Played(draws.VARIANTS)
 
 
-def try_draws(seed: int) -> Counter[str]:
+def try_draws(seed: int, pixels: int = PIXELS) -> Counter[str]:
     """Trace lanes of random draws of both interfaces; returns their number by version."""
     rng = Random(seed)
-    watch = Watch(rng)
+    watch = Watch(rng, pixels)
     old, new = _players()
     play: Callable[[bytes], Any] = old if seed % 2 else new
     taps = (old._driver.gpu if seed % 2 else new._adapter.gpu).packet_taps

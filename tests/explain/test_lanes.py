@@ -39,9 +39,9 @@ def test_the_last_values_of_random_programs_are_those_of_the_compiled_program(se
     assert try_program(seed).total() == LANES
 
 
-@pytest.mark.parametrize("seed", [3, 6])
+@pytest.mark.parametrize("seed", [2, 6, 11])
 def test_the_last_values_of_random_draws_are_those_of_the_compiled_draw(seed: int) -> None:
-    assert isinstance(try_draws(seed), Counter)
+    assert try_draws(seed, 2).total() > 0
 
 
 @pytest.mark.slow
@@ -190,4 +190,4 @@ def test_an_input_that_is_evaluated_elsewhere_is_traced() -> None:
     )
     (step,) = [step for step in made.steps if step.texels]
     assert step.instruction.startswith("eval_snapped o0")
-    assert (step.texels[0].kind, step.writes[0].number) == ("snapped", 4.0)
+    assert (step.texels[0].kind, step.writes[0].number) == ("snapped", 3.0)

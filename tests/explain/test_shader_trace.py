@@ -9,6 +9,8 @@ import pytest
 
 from dp2emu.ddi10.shaders.shader import pixel_shader
 from dp2emu.dp2.shaders import lowered_pixel, lowered_vertex
+from dp2emu.errors import Unsupported
+from dp2emu.explain import shader_trace
 from dp2emu.explain.shader_trace import Run, ShaderTrace, trace
 from dp2emu.shader import ir
 from dp2emu.shader.builder import Builder
@@ -103,6 +105,12 @@ def test_every_iteration_of_a_loop_has_its_steps() -> None:
     assert [step[2]["r0.x"] for step in steps] == [4, 8, 16]
 
 
+def test_a_trace_of_too_many_steps_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shader_trace, "MOST_STEPS", 3)
+    with pytest.raises(Unsupported, match="traces of more than 3 steps"):
+        traced(pixel("ps_2_0\ndcl t0\nmov r0, t0\nmov oC0, r0"))
+
+
 def test_a_subroutine_has_steps_for_each_call() -> None:
     code = assemble("vs_2_0\ndcl_position v0\nmov r0, v0\ncall l0\ncall l0\nmov oPos, r0\nret\n"
                     "label l0\nadd r0.x, r0.x, r0.y\nret")  # fmt: skip
@@ -130,6 +138,12 @@ def test_masks_of_shader_model_4_are_no_nan() -> None:
     text = "ps_4_0\ndcl_input_ps linear v1.xyzw\ndcl_output o0.xyzw\ndcl_temps 1\n" \
            "lt r0, v1, l(9.0, 9.0, 9.0, 9.0)\nmov o0, r0\nret"  # fmt: skip
     assert traced(pixel_shader(assemble10(text)).program).not_finite() is None
+
+
+def test_steps_have_the_line_of_their_instruction() -> None:
+    made = traced(pixel("ps_2_0\ndcl t0\nmov r0, t0\nmov r0, t0\nmov oC0, r0"))
+    assert [step.line for step in made.steps[:4]] == [2, 3, 4, None]
+    assert made.disassembly[2] == made.disassembly[3] == "mov r0, t0"
 
 
 def test_a_generated_program_has_its_statements_as_steps() -> None:

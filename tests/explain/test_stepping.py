@@ -17,12 +17,13 @@ def value(name: str, bits: int) -> Value:
 
 
 STEPS = (
-    Step(0, "mov r0.x, c0.x", 4, (value("c0.x", ONE),), (value("r0.x", ONE),)),
-    Step(1, "add r0.x, r0.x, c0.x", 16, (value("r0.x", ONE),), (value("r0.x", TWO),)),
-    Step(2, "mov r1.y, r0.z", 28, (), (value("r1.y", NAN),)),
-    Step(3, "mov r2.w, r0.z", 40, (), (Value("r2.w", MINUS, "i32"),)),
+    Step(0, "mov r0.x, c0.x", 4, 1, (value("c0.x", ONE),), (value("r0.x", ONE),)),
+    Step(1, "add r0.x, r0.x, c0.x", 16, 2, (value("r0.x", ONE),), (value("r0.x", TWO),)),
+    Step(2, "mov r1.y, r0.z", 28, 3, (), (value("r1.y", NAN),)),
+    Step(3, "mov r2.w, r0.z", 40, 4, (), (Value("r2.w", MINUS, "i32"),)),
 )
-TRACE = ShaderTrace("pixel", "lane 0", ("ps_2_0",), (), STEPS, Final((value("o0.x", TWO),)))
+LINES = ("ps_2_0", *(step.instruction for step in STEPS))
+TRACE = ShaderTrace("pixel", "lane 0", LINES, (), STEPS, Final((value("o0.x", TWO),)))
 
 
 @pytest.mark.parametrize(
@@ -77,6 +78,12 @@ def test_the_prompt_steps_forward_and_back() -> None:
     assert answers("n 2", "b")[3] == "   1 mov r0.x, c0.x  ; byte 0x4"
     assert answers("n", "b")[-1] == "pixel shader (ps_2_0), lane 0: 4 steps"
     assert answers("g 4", "p r0")[-1] == "       r0.x = 2 (1073741824, 0x40000000)"
+
+
+def test_the_prompt_marks_the_line_of_the_instruction() -> None:
+    listed = answers("l")
+    assert [line[2:] for line in listed] == [*LINES] and not any(line[0] == ">" for line in listed)
+    assert [line[0] for line in answers("n 2", "l")[-5:]] == [" ", " ", ">", " ", " "]
 
 
 def test_the_prompt_runs_to_breaks_and_watches() -> None:
