@@ -69,7 +69,7 @@ class FilmOptions(NamedTuple):
         camera = FilmCamera(film)
         tally = play(capture, [camera], options=options, timing=timing, watcher=watcher)
         camera.close()
-        tally.pictures = camera.pictures
+        tally.pictures, tally.timing = camera.pictures, camera.timing
         say(f"{len(camera.events)} events")
         return tally
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
@@ -19,6 +19,7 @@ from dp2emu.escaping import plain
 from dp2emu.explain.address import parse_address
 from dp2emu.explain.at_draw import at_draw
 from dp2emu.explain.events import Event
+from dp2emu.explain.input_names import input_names
 from dp2emu.explain.mesh import STAGES, Piece, mesh_of, stages_of
 from dp2emu.explain.mesh_files import csv_lines, json_of, obj_lines, text_lines
 from dp2emu.gpu.command.packets import Draw
@@ -57,7 +58,7 @@ def command(
     found, pieces = at_draw(
         opened.capture,
         parse_address(event),
-        lambda event, draw, stage: _wanted(draw, one),
+        lambda event, draw, stage: _wanted(draw, one, input_names(event, draw, stage)),
         options=options,
         timing=parse_timing(timing) if timing else None,
         watcher=Watcher(fault=faults.append),
@@ -70,11 +71,11 @@ def command(
     return FAULTS if faults else FINE
 
 
-def _wanted(draw: Draw, stage: str | None) -> list[Piece]:
+def _wanted(draw: Draw, stage: str | None, names: Mapping[str, str]) -> list[Piece]:
     there = stages_of(draw)
     if stage is not None and stage not in there:
         raise UsageError(f"the draw has no stage {stage}; it has {', '.join(there)}")
-    return list(mesh_of(draw, STAGES if stage is None else (stage,)))
+    return list(mesh_of(draw, STAGES if stage is None else (stage,), names))
 
 
 def _written(event: Event, pieces: list[Piece], form: str | None) -> Iterable[str]:

@@ -48,12 +48,14 @@ class Film(msgspec.Struct, frozen=True):
 class FilmCamera(Observer):
     """Takes the pictures of a ``Film`` while a capture is played.
 
-    Mutable: ``pictures`` counts them, and ``events`` are all events of the playback.
+    Mutable: ``pictures`` counts them, ``events`` are all events of the playback, and ``timing`` is
+    the name of its timing model.
     """
 
     def __init__(self, film: Film) -> None:
         """Create missing folders.  Raises OSError."""
         self.pictures = 0
+        self.timing = ""
         self.events: list[Event] = []
         self._film = film
         self._sheet = Sheet()
@@ -64,6 +66,7 @@ class FilmCamera(Observer):
     def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Take the pictures after an event that is wanted."""
         self.events.append(event)
+        self.timing = stage.gpu.timing.name
         if not self._film.wants(event):
             return
         for handle in event.targets:

@@ -195,7 +195,7 @@ class _LevelReads:
         np.minimum(self._found, level, out=self._found)
 
     def close(self, program: ir.Program) -> None:
-        """End the program: without a load by a computed index it reads the first level in use."""
+        """After the program: without such a load it reads the first level in use."""
         read = any(file.name == "texels" for file in program.files)
         if read and not self._seen and self._limits is not None:
             self._keep(np.array([int(self._limits[LimitField.FIRST])]), None)

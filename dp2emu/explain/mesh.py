@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -122,9 +123,12 @@ def stages_of(draw: Draw) -> tuple[str, ...]:
     return tuple(stage for stage in STAGES if there[stage])
 
 
-def mesh_of(draw: Draw, wanted: Iterable[str] = STAGES) -> Iterator[Piece]:
+def mesh_of(
+    draw: Draw, wanted: Iterable[str] = STAGES, names: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Piece]:
     """Yield the pieces of a draw at the ``wanted`` stages that it has, instance by instance.
 
+    ``names`` are semantic names of input registers, by register.
     Constant buffers are read now.  Raises UsageError for more than ``MOST_ROWS`` vertices,
     Unsupported for state that is not implemented.
     """
@@ -132,20 +136,21 @@ def mesh_of(draw: Draw, wanted: Iterable[str] = STAGES) -> Iterator[Piece]:
     stages, rows = frozenset(wanted), 0
     with np.errstate(all="ignore"):
         for number, instance in enumerate(instanced(draw)):
-            for piece in _instance(instance, number, stages):
+            for piece in _instance(_Flow(instance, number, stages, names=names)):
                 rows += piece.rows
                 if rows > MOST_ROWS:
                     raise UsageError(f"more than {MOST_ROWS:,} vertices in the stages of the draw")
                 yield piece
 
 
-def _instance(draw: Draw, number: int, stages: frozenset[str]) -> Iterator[Piece]:
-    if draw.post_vertex is not None:
-        yield from _Flow(draw, number, stages).pieces()
+def _instance(flow: _Flow) -> Iterator[Piece]:
+    """The pieces of an instance; a patch of Direct3D 8 or 9 is several draws."""
+    draw, first = flow.draw, 0
+    if draw.post_vertex is not None or not draw.input.patch:
+        yield from flow.pieces()
         return
-    first = 0
-    for part in tessellated(uncut(draw)) if draw.input.patch else (draw,):
-        yield from _Flow(part, number, stages, first).pieces()
+    for part in tessellated(uncut(draw)):
+        yield from replace(flow, draw=part, first=first).pieces()
         first += part.input.count
 
 
@@ -160,6 +165,7 @@ class _Flow(msgspec.Struct):
     instance: int
     stages: frozenset[str]
     first: int = 0
+    names: Mapping[str, str] = MappingProxyType({})
     emitted: dict[str, int] = msgspec.field(default_factory=dict)
 
     def pieces(self) -> Iterator[Piece]:
@@ -178,7 +184,7 @@ class _Flow(msgspec.Struct):
         of_row = np.zeros(len(rows), np.int64)
         of_row[corners.ravel()] = numbers.ravel()
         keys = {"vertex": rows, "index": of_row}
-        lanes = decoded(named_elements(self.draw), self.draw.input.streams, of_row)
+        lanes = decoded(named_elements(self.draw, self.names), self.draw.input.streams, of_row)
         topology = _list_topology(self.draw)
         return self._piece("input", topology, keys, lanes, corners.reshape(places.shape), ids)
 
@@ -432,13 +438,16 @@ def element_name(element: Element, register: str | None) -> str:
     return f"{element.usage.name}{element.index}"
 
 
-def named_elements(draw: Draw) -> dict[str, Element]:
-    """The elements of a draw's vertices by name, in the order of their declaration."""
+def named_elements(draw: Draw, names: Mapping[str, str]) -> dict[str, Element]:
+    """The elements of a draw's vertices by name, in the order of their declaration; ``names``
+    are semantic names by register.
+    """
     registers = {each.element: each.name for each in draw.pipeline.attributes if each.element}
     found: dict[str, Element] = {}
     for element in draw.pipeline.layout.elements:
         if element.type is not DeclType.UNUSED:
-            found.setdefault(element_name(element, registers.get(element)), element)
+            name = element_name(element, registers.get(element))
+            found.setdefault(names.get(name, name), element)
     return found
 
 

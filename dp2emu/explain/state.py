@@ -70,7 +70,7 @@ def state_at(
     at = moment_of(capture, address, options=options)
     visit = None if looked is None else looked.facts
     facts = snapshot(capture, at, options=options, fault=fault, visit=visit)
-    return {"schema": facts.pop("schema"), "address": address.text, **facts}
+    return {**facts, "address": address.text}
 
 
 # What changed

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
+from dp2emu.shader.sm4.container import Chunk, pack
 from tests.cli.running import dp2emu
 from tests.tools.loading import ROOT
 
 STREAM = ROOT / "streams" / "first_light.dp2"
-CUBE = ROOT / "streams" / "real" / "sokol_texcube.trace"
+TRIANGLE = ROOT / "streams" / "real" / "d3d9_tri.trace"
 
 
 def both(*arguments: object) -> bytes:
@@ -26,10 +29,11 @@ def test_mesh_shows_a_draw_in_every_form_and_by_every_engine() -> None:
     text = both("mesh", STREAM, "E3").decode()
     assert text.startswith("E3 1:6 DRAWPRIMITIVE: 1 primitives\ninput: 3 vertices, 1 primitive")
     assert "  1 drawn; 3,385 pixels covered\n" in text
-    document = json.loads(both("mesh", STREAM, "1:6", "--json"))
+    document = json.loads(dp2emu("mesh", STREAM, "1:6", "--json").out)
     assert (document["schema"], document["event"]["event"]) == (1, 3)
-    assert both("mesh", STREAM, "E3", "--csv").startswith(b"instance,vertex,index,POSITIONT0.x")
-    assert both("mesh", CUBE, "E3", "--obj", "--stage", "vertex").count(b"\nf ") == 12
+    rows = dp2emu("mesh", STREAM, "E3", "--csv").out
+    assert rows.startswith(b"instance,vertex,index,POSITIONT0.x")
+    assert both("mesh", TRIANGLE, "E1", "--obj", "--stage", "clip").count(b"\nf ") == 1
 
 
 def test_mesh_writes_a_file(tmp_path: Path) -> None:
@@ -99,3 +103,28 @@ def test_state_shows_changes_and_resources(tmp_path: Path) -> None:
     assert [each["path"] for each in changes["changes"]] == [["render_states", *names]]
     ran = dp2emu("state", STREAM, "--at", "1", "--png", tmp_path)
     assert "    file: target0_surface2.png\n" in ran.out.decode()
+
+
+def signed(code: bytes, semantic: bytes) -> bytes:
+    """A container of a vertex shader that reads ``semantic`` 3 in register v0."""
+    element = struct.pack("<6I", 32, 3, 0, 3, 0, 0x0F0F)
+    signature = struct.pack("<2I", 1, 8) + element + semantic + b"\0"
+    return pack([Chunk("ISGN", signature + bytes(-len(signature) % 4)), Chunk("SHDR", code)])
+
+
+def test_inputs_have_the_semantic_names_of_a_container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = run_path(str(ROOT / "docs" / "ddi10_example.py"))
+    assembled = names["assemble"]
+
+    def assemble(text: str) -> bytes:
+        code = assembled(text)
+        return signed(code, b"PLACE") if "vs_4_0" in text else code
+
+    monkeypatch.setitem(names["main"].__globals__, "assemble", assemble)
+    names["main"](str(tmp_path / "a.dp2"))
+    events = dp2emu("events", tmp_path / "a.dp2", "--filter", "kind=draw", "--jsonl").out
+    place = json.loads(events.splitlines()[0])["event"]
+    ran = dp2emu("mesh", tmp_path / "a.dp2", place, "--csv")
+    assert ran.out.startswith(b"instance,vertex,index,PLACE3.x,PLACE3.y,PLACE3.z,PLACE3.w\n")

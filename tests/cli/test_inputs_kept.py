@@ -65,6 +65,13 @@ CASES = [
     Case("timeline a.bin --bare --vertices b.dp2 -o OUT", "b.dp2", ("vertices", "out")),
     Case("batch b.dp2 a.dp2 --junit OUT", "a.dp2", ("files", "junit_path")),
     Case("batch a.dp2 --timing scripted:t.json --junit OUT", "t.json", ("timing", "junit_path")),
+    Case("replay a.dp2 --draws --strip OUT", "a.dp2", ("file", "strip")),
+    Case("mesh a.dp2 E3 -o OUT", "a.dp2", ("file", "output")),
+    Case("mesh a.dp2 E3 --timing scripted:t.json -o OUT", "t.json", ("timing", "output")),
+    Case("mesh a.bin E3 --bare --vertices b.dp2 -o OUT", "b.dp2", ("vertices", "output")),
+    Case("overlay a.dp2 E3 --quads -o OUT", "a.dp2", ("file", "output")),
+    Case("overlay a.dp2 E3 --quads --timing scripted:t.json -o OUT", "t.json",
+         ("timing", "output")),
     Case("batch b.dp2 a.dp2 --out OUT", "a.dp2", ("files", "out")),
     Case("batch a.dp2 --out OUT --resume", "a.dp2", ("files", "out")),
     Case("batch a.dp2 --timing scripted:t.json --out OUT", "t.json", ("timing", "out")),
@@ -90,6 +97,8 @@ CASES = [
 ]  # fmt: skip
 WITHOUT = {
     ("conform", "rig", "folder"): "nothing but cases is exported: the rig is not opened",
+    ("state", "file", "pictures"): "a folder beside a file",
+    ("state", "vertices", "pictures"): "a folder",
     ("scene", "scenes", "out"): "a folder beside files; see the test of the scene in its folder",
     ("scene", "scenario", "out"): "a folder",
     ("scene", "timing", "out"): "a folder",
