@@ -60,6 +60,7 @@ CASES = {
     "readers": Case("readers PIPE 2"),
     "graph": Case("graph PIPE -o out", output="out"),
     "timeline": Case("timeline PIPE -o out", output="out"),
+    "report": Case("report PIPE -o out", output="out"),
     "pixel": Case("pixel PIPE --at 1 1"),
     "dump": Case("dump PIPE"),
     "dump of a trace": Case("dump PIPE", TRACE[:50]),

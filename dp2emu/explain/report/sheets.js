@@ -108,6 +108,22 @@ function texturesSheet() {
   return sheet("Textures", `${count(model.textures.length, "texture")} as the events read them; equal contents once.`, element("div", { class: "cards" }, model.textures.map((each) => card(each, ""))));
 }
 
+// A matrix of passes and resources: what each pass reads and writes.
+function passesSheet(go) {
+  const { passes, resources, more } = model.graph;
+  const cell = (row, handle) => {
+    const [read, write] = ["reads", "writes"].map((way) => row[way].find(([at]) => at === handle)?.[1]);
+    if (read === undefined && write === undefined) return "";
+    const words = [read === undefined ? null : `reads ${read}`, write === undefined ? null : `writes ${write}`].filter(Boolean).join("; ");
+    return element("span", { class: `use ${read === undefined ? "write" : write === undefined ? "read" : "both"}`, role: "img", "aria-label": words, title: words });
+  };
+  const link = (row) => element("button", { class: "link mono", type: "button", onclick: () => go({ view: "frame", event: row.last }) }, row.first === row.last ? `E${row.first}` : `E${row.first} – E${row.last}`);
+  const key = [["read", "read"], ["write", "written"], ["both", "read and written"]].map(([kind, title]) => element("span", { class: "key" }, element("span", { class: `use ${kind}`, "aria-hidden": "true" }), title));
+  return sheet("Passes", `A pass is a run of events that write the same resources. ${grouped(passes.length)} passes, ${grouped(resources.length)} resources.`, element("p", {}, key),
+    element("div", { class: "box matrix" }, table("Passes and resources", [["Events", ""], ["Frame", "num"], ["What", ""], ...resources.map((each) => [each.name.split(",")[0], "slot"])],
+      passes.map((row) => [link(row), row.frame, row.kinds, ...resources.map((each) => cell(row, each.handle))]))), more ? element("p", { class: "quiet" }, `${grouped(more)} more: `, command(`dp2emu graph ${model.file} -o passes.dot`)) : null);
+}
+
 function statisticsSheet(go) {
   const tiles = model.statistics.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, typeof value === "number" ? grouped(value) : value)));
   const used = model.counters.names.map((name, at) => [name, at]).filter(([, at]) => events.some((event) => event.counters?.[at]));
