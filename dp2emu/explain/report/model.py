@@ -295,6 +295,7 @@ def _model(found: Collector, tally: Tally, title: str) -> dict[str, Any]:
         "frames": _frames(found.events),
         "surfaces": found.surfaces,
         "series": found.targets.rows(),
+        "blobs": found.targets.blobs.texts,
         "state": found.states.row(),
         "shaders": found.shaders.rows,
         "textures": found.textures.rows,

@@ -70,7 +70,7 @@ function apart(one, channels, other, others, pixels) {
 function queriesSheet(go) {
   const rows = model.queries;
   if (!rows.length) return sheet("Queries", "The capture has no query.");
-  const last = Math.max(1, ...rows.map((row) => row.delivered ?? row.signaled ?? row.executing ?? row.issued ?? 0)), least = Math.min(...rows.map((row) => row.issued ?? last));
+  const last = Math.max(...rows.map((row) => row.delivered ?? row.signaled ?? row.executing ?? row.issued ?? 0)), least = Math.min(...rows.map((row) => row.issued ?? last));
   const percent = (time) => (time - least) * 100 / Math.max(1, last - least);
   const lane = (row) => {
     const steps = [["wait", row.issued, row.executing], ["work", row.executing, row.signaled], ["ready", row.signaled, row.delivered]].filter(([, from, to]) => from !== null && to !== null);
@@ -85,7 +85,7 @@ function queriesSheet(go) {
   const link = (number) => number === null || number === undefined ? "" : element("button", { class: "link mono", type: "button", onclick: () => go({ view: "frame", event: number }) }, `E${number}`);
   const tick = (time) => time === null || time === undefined ? "–" : grouped(time);
   const key = ["wait", "work", "ready"].map((kind) => element("span", { class: "key" }, element("i", { class: kind, "aria-hidden": "true" }), { wait: "issued, waiting", work: "executing", ready: "signaled, not yet delivered" }[kind]));
-  return sheet("Queries", `${rows.length === 1 ? "1 answer" : `${grouped(rows.length)} answers`} from ${grouped(least)} to ${grouped(last)} ticks.`, element("p", {}, key), element("div", { class: "box" },
+  return sheet("Queries", `${rows.length === 1 ? "1 answer" : `${grouped(rows.length)} answers`} from ${grouped(least)} to ${grouped(last)} ticks.${last === least ? " The GPU took no time; --timing gives it some." : ""}`, element("p", {}, key), element("div", { class: "box" },
     table("Queries", [["Query", ""], ["Type", ""], ["Begin", ""], ["End", ""], ["Answer", "num"], ["Timeline", ""], ["Issued", "num"], ["Executing", "num"], ["Signaled", "num"], ["Delivered", "num"], ["Buffer and offset", ""], ["Counted", ""]],
       rows.map((row) => [code(row.query), row.type, link(row.began), link(row.ended), element("div", {}, row.answer === null ? null : shown(row.answer), " ", row.state === "delivered" ? null : badge(row.state, "warn"), row.waits.map((each) => element("div", { class: "quiet" }, each))), lane(row), tick(row.issued), tick(row.executing), tick(row.signaled), tick(row.delivered),
         row.buffer === null ? "" : code(row.offset === null ? row.buffer : `${row.buffer} + ${row.offset}`),
