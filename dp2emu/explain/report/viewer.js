@@ -203,6 +203,7 @@ class Viewer {
     const [x, y] = pixel, chosen = this.series;
     const value = sample(this.stage.image, chosen.width, chosen.channels, x, y);
     const told = model.histories[chosen.key]?.[`${x},${y}`];
+    if (!told) fill(this.pixel, element("header", {}, element("h2", {}, `Pixel ${x}, ${y}`), element("span", { class: "quiet" }, "reading the pictures …")));
     const rows = told ?? await changes(chosen, x, y, () => turn === this.turn);
     if (turn !== this.turn || !rows) return;
     fill(this.pixel,
