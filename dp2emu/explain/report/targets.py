@@ -47,11 +47,17 @@ class TargetPictures:
 
     def watch(self, event: int, handle: int, surface: Surface) -> None:
         """Store the content of a surface that event ``event`` is about to change."""
-        if handle in self._targets and self._targets[handle].surface is surface:
+        known = self._targets.get(handle)
+        if known is not None and _same(known.surface, surface):
             return
         shown = shows_of(surface)
-        if not shown or (len(self._targets) >= SURFACES and handle not in self._targets):
-            self.dropped += bool(shown)
+        if known is not None:
+            # The handle was given to another surface, which replaces the first on the page.
+            self.dropped += 1
+        elif shown and len(self._targets) >= SURFACES:
+            self.dropped += 1
+            return
+        if not shown:
             return
         memory = _memory(surface)
         whole = 0, 0, surface.width, surface.height
@@ -97,6 +103,12 @@ class TargetPictures:
         for each in series:
             part = _part(surface, each.shows, box)
             each.add(event, part, box)
+
+
+def _same(one: Surface, other: Surface) -> bool:
+    """Whether two surfaces or views are the same part of the same memory."""
+    sizes = [(each.serial, each.width, each.height, each.samples) for each in (one, other)]
+    return sizes[0] == sizes[1] and one.data.ctypes.data == other.data.ctypes.data
 
 
 def format_name(surface: Surface) -> str:

@@ -80,6 +80,34 @@ def test_pictures_after_each_event_are_those_of_the_targets(first_light: dict[st
                 np.testing.assert_array_equal(shown, wanted)
 
 
+class LastTarget(Observer):
+    """Takes the picture of the first target of the last draw.  Mutable: it is replaced."""
+
+    image: NDArray[Any]
+    handle: int
+
+    def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
+        """Take the picture."""
+        if event.kind == "draw":
+            self.handle = event.targets[0]
+            self.image = take_picture(stage.surface(self.handle)).image.copy()
+
+
+@pytest.mark.parametrize("trace", REAL, ids=lambda path: path.stem)
+def test_pictures_of_each_interface_end_with_what_was_drawn(trace: Path) -> None:
+    last = LastTarget()
+    with opened(trace) as capture:
+        play(capture, [last])
+    with opened(trace) as capture:
+        model = report_model(capture)
+    series = next(each for each in model["series"] if each["surface"] == last.handle)
+    draw = [event["number"] for event in model["events"] if event["kind"] == "draw"][-1]
+    found = pictures(model, series)
+    assert len(found) > 1
+    shown = [image for event, image in found.items() if event <= draw][-1]
+    np.testing.assert_array_equal(shown, last.image)
+
+
 def test_both_engines_give_the_same_page(first_light: dict[str, Any]) -> None:
     with opened(FIRST_LIGHT) as capture:
         other = report_model(
