@@ -118,10 +118,20 @@ function passesSheet(go) {
     return element("span", { class: `use ${read === undefined ? "write" : write === undefined ? "read" : "both"}`, role: "img", "aria-label": words, title: words });
   };
   const link = (row) => element("button", { class: "link mono", type: "button", onclick: () => go({ view: "frame", event: row.last }) }, row.first === row.last ? `E${row.first}` : `E${row.first} – E${row.last}`);
+  if (resources.length > 40) return passesList(go, link);
   const key = [["read", "read"], ["write", "written"], ["both", "read and written"]].map(([kind, title]) => element("span", { class: "key" }, element("span", { class: `use ${kind}`, "aria-hidden": "true" }), title));
   return sheet("Passes", `A pass is a run of events that write the same resources. ${grouped(passes.length)} passes, ${grouped(resources.length)} resources.`, element("p", {}, key),
     element("div", { class: "box matrix" }, table("Passes and resources", [["Events", ""], ["Frame", "num"], ["What", ""], ...resources.map((each) => [each.name.split(",")[0], "slot"])],
       passes.map((row) => [link(row), row.frame, row.kinds, ...resources.map((each) => cell(row, each.handle))]))), more ? element("p", { class: "quiet" }, `${grouped(more)} more: `, command(`dp2emu graph ${model.file} -o passes.dot`)) : null);
+}
+
+// The same as lists, for more resources than a matrix shows.
+function passesList(go, link) {
+  const names = new Map(model.graph.resources.map((each) => [each.handle, each.name.split(",")[0]]));
+  const listed = (uses) => uses.slice(0, 12).map(([handle, use]) => `${names.get(handle) ?? handle} (${use})`).join(", ") + (uses.length > 12 ? ` and ${uses.length - 12} more` : "");
+  return sheet("Passes", `A pass is a run of events that write the same resources. ${grouped(model.graph.passes.length)} passes, ${grouped(names.size)} resources.`, element("div", { class: "box matrix" },
+    table("Passes and resources", [["Events", ""], ["Frame", "num"], ["What", ""], ["Reads", ""], ["Writes", ""]], model.graph.passes.map((row) => [link(row), row.frame, row.kinds, listed(row.reads), listed(row.writes)]))),
+    model.graph.more ? element("p", { class: "quiet" }, `${grouped(model.graph.more)} more: `, command(`dp2emu graph ${model.file} -o passes.dot`)) : null);
 }
 
 function statisticsSheet(go) {
@@ -132,7 +142,7 @@ function statisticsSheet(go) {
   const cells = (row) => [element("button", { class: "link mono", type: "button", onclick: () => go({ view: "frame", event: row[0] }) }, `E${row[0]}`), row[1], ...row.slice(2).map((value, at) => {
     const bar = element("span", { class: "bars", "aria-hidden": "true" });
     bar.style.width = `${Math.round(value * 48 / most[at])}px`;
-    return element("span", {}, value && at === used.length - 1 ? bar : null, value ? grouped(value) : "");
+    return element("span", {}, value && at === 0 ? bar : null, value ? grouped(value) : "");
   })];
   return sheet("Statistics", null, element("dl", { class: "tiles" }, tiles), rows.length ? [element("h3", {}, "Counters of each event"),
     element("div", { class: "box" }, sortable("Counters of each event", [["Event", ""], ["What", ""], ...used.map(([name]) => [name, "num"])], rows, cells))] : null,
