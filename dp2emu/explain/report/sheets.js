@@ -129,7 +129,7 @@ function passesSheet(go) {
 function passesList(go, link) {
   const names = new Map(model.graph.resources.map((each) => [each.handle, each.name.split(",")[0]]));
   const listed = (uses) => uses.slice(0, 12).map(([handle, use]) => `${names.get(handle) ?? handle} (${use})`).join(", ") + (uses.length > 12 ? ` and ${uses.length - 12} more` : "");
-  return sheet("Passes", `A pass is a run of events that write the same resources. ${grouped(model.graph.passes.length)} passes, ${grouped(names.size)} resources.`, element("div", { class: "box matrix" },
+  return sheet("Passes", `A pass is a run of events that write the same resources. ${grouped(model.graph.passes.length)} passes, ${grouped(names.size)} resources.`, element("div", { class: "box matrix lists" },
     table("Passes and resources", [["Events", ""], ["Frame", "num"], ["What", ""], ["Reads", ""], ["Writes", ""]], model.graph.passes.map((row) => [link(row), row.frame, row.kinds, listed(row.reads), listed(row.writes)]))),
     model.graph.more ? element("p", { class: "quiet" }, `${grouped(model.graph.more)} more: `, command(`dp2emu graph ${model.file} -o passes.dot`)) : null);
 }
