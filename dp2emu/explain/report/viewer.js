@@ -178,9 +178,16 @@ class Viewer {
         element("button", { type: "button", "aria-label": "Smaller", onclick: () => this.stage.step(-1) }, "−"),
         element("button", { type: "button", "aria-label": "Fit to the window", onclick: () => { this.stage.zoom = null; this.stage.place(); } }, "Fit"),
         element("button", { type: "button", "aria-label": "Larger", onclick: () => this.stage.step(1) }, "+")),
-      this.size);
+      this.older(), this.size);
     if (focus) this.tools.querySelector(`[aria-label="${CSS.escape(focus)}"]`)?.focus();
     this.sized();
+  }
+
+  // A full page does not have every picture: which one is shown instead.
+  older() {
+    const { complete, pictures } = this.series, shownAt = pictures[Math.max(0, this.series.at(this.event.number))].event;
+    if (complete === null || this.event.number <= complete || shownAt === this.event.number) return null;
+    return badge(`of E${Math.max(first, shownAt)}: later pictures are not on this page`, "warn");
   }
 
   sized() {
