@@ -119,6 +119,14 @@ RUN = {
     "dp2emu overlay streams/real/sokol_texcube.trace E3 --wireframe -o wireframe.png": Result(
         err="E3: edges of 4 primitives", files=("wireframe.png",)
     ),
+    "dp2emu report streams/first_light.dp2 -o report.html": Result(
+        err=r"events 16, draws 10, .*a page of 0\.\d MB", files=("report.html",)
+    ),
+    "dp2emu report streams/real/d3d9_tri.trace -o report.html --against streams/real/d3d9_tri":
+        Result(err="0 of 1 pictures differ", files=("report.html",)),
+    "dp2emu report streams/first_light.dp2 -o report.html --events E2-E9 --pixel 186 121": Result(
+        err="events 8, draws 8", files=("report.html",)
+    ),
     "dp2emu dump streams/bad_token.dp2 --hex": Result(out=r"\Adp2emu-text version=1 form=sealed"),
     "dp2emu dump streams/first_light.dp2 --jsonl": Result(out=r'\A\{"record":"annotation"'),
     "dp2emu dump streams/first_light.dp2 --parser construct": Result(

@@ -33,7 +33,7 @@ from dp2emu.cli.streams import byte_output, text_output
 from dp2emu.diff import Allowance, Judge, Judgement, References
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import Timing, parse_timing
-from dp2emu.replay import Pictures, RawFrames, Recording, Tally, parse_frames, replay
+from dp2emu.replay import Pictures, RawFrames, Recording, Tally, Watcher, parse_frames, replay
 from dp2emu.rig.interface import Rig
 
 _LINES = 20
@@ -175,11 +175,7 @@ def command(
         if json_path or junit_path or scenario or verify or rig != EMULATOR or any(others):
             given = "--draws, --at, --every and --strip"
             raise click.UsageError(f"{given} go with --png, --frames, --timing and engines only")
-        watcher = Watcher(fault=lambda error: faults.show(str(error)))
-        tally = film.played(capture, wanted.png, wanted.frames, options, model, watcher)
-        faults.close()
-        say(_summary(capture.name, tally))
-        return worst(_code(capture.name, tally, verify=False), _report_losses(capture))
+        return _film(capture, film, wanted, options, model)
     judged: list[Judgement] = []
     cases = ReplayCases(capture.name, answers=verify and junit_path is not None)
     with ExitStack() as stack:
@@ -214,6 +210,22 @@ def command(
         _report_losses(capture),
         _report_judgements(judged, pictures, wanted),
     )
+
+
+def _film(
+    capture: Recording,
+    film: FilmOptions,
+    wanted: PictureOptions,
+    options: Options,
+    model: Timing | None,
+) -> int:
+    """Play a capture event by event and write the pictures of events; returns the exit code."""
+    faults = _Lines("fault")
+    watcher = Watcher(fault=lambda error: faults.show(str(error)))
+    tally = film.played(capture, wanted.png, wanted.frames, options, model, watcher)
+    faults.close()
+    say(_summary(capture.name, tally))
+    return worst(_code(capture.name, tally, verify=False), _report_losses(capture))
 
 
 def _staged(path: str | None, rig: str, options: Options, model: Timing | None) -> Rig | None:

@@ -157,7 +157,7 @@ def test_completing_a_verb_imports_nothing_heavy() -> None:
         "try:\n    run([])\nexcept SystemExit:\n    pass\n"
         f"print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
     )
-    asked = {"_DP2EMU_COMPLETE": "bash_complete", "COMP_WORDS": "dp2emu rep", "COMP_CWORD": "1"}
+    asked = {"_DP2EMU_COMPLETE": "bash_complete", "COMP_WORDS": "dp2emu repl", "COMP_CWORD": "1"}
     ran = python("-c", script, env={**os.environ, **asked})
     assert (ran.stdout, ran.stderr) == ("plain,replay\n", "[]\n")
 

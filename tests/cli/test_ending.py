@@ -60,6 +60,7 @@ CASES = {
     "readers": Case("readers PIPE 2"),
     "graph": Case("graph PIPE -o out", output="out"),
     "timeline": Case("timeline PIPE -o out", output="out"),
+    "report": Case("report PIPE -o out", output="out"),
     "mesh": Case("mesh PIPE E0"),
     "overlay": Case("overlay PIPE E0 --depth -o out", output="out"),
     "pixel": Case("pixel PIPE 1 1 --target 2"),

@@ -61,6 +61,7 @@ CASES = {
     "readers": Case("readers a.dp2 4 --engine reference"),
     "graph": Case("graph a.dp2 -o o.dot --engine reference", ("o.dot",)),
     "timeline": Case("timeline a.dp2 -o o.pftrace --engine reference", ("o.pftrace",)),
+    "report": Case("report a.dp2 -o o.html --engine reference", ("o.html",)),
     "pixel": Case("pixel a.dp2 186 121 --engine reference"),
     "debug": Case("debug a.dp2 E2 pixel 186 121 --json --engine reference"),
     "mesh": Case("mesh a.dp2 E3 --engine reference"),

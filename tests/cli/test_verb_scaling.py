@@ -310,6 +310,11 @@ CASES: dict[str, dict[str, list[Case]]] = {
         CAPTURE_TEXT: [of_text("events", "FILE", *REFERENCE)],
         TRACE: [of_trace("events", "FILE", "--tsv", *REFERENCE)],
     },
+    "report": {
+        CAPTURE: [of_capture("report", "FILE", "-o", "OUT/o.html", *REFERENCE)],
+        CAPTURE_TEXT: [of_text("report", "FILE", "-o", "OUT/o.html", *REFERENCE)],
+        TRACE: [of_trace("report", "FILE", "-o", "OUT/o.html", *REFERENCE)],
+    },
     "pixel": {
         CAPTURE: [of_capture("pixel", "FILE", "1", "1", *REFERENCE)],
         CAPTURE_TEXT: [of_text("pixel", "FILE", "1", "1", *REFERENCE)],

@@ -15,7 +15,7 @@ from dp2emu.explain.report.pictures import picture_row
 from dp2emu.limits import GENEROUS, Limits
 from dp2emu.replay import Pictures, Recording, replay
 
-CHARACTERS = 2_000_000
+CHARACTERS = 900_000
 """Maximum size of all stored pictures of a comparison; those beyond the allowance come first."""
 
 

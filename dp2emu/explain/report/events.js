@@ -59,7 +59,7 @@ function addressed(text) {
   if ((found = /^(\d+):(\d+)(?:\.(\d+))?$/.exec(said)))
     return events.find((each) => each.call === +found[1] && each.token === +found[2] && (!found[3] || each.item === +found[3]));
   if ((found = /^@(\d+)$/.exec(said))) return events.find((each) => each.api_call !== null && each.api_call >= +found[1]);
-  if ((found = /^(?:frame\s*|f)(\d+)$/.exec(said))) return events.find((each) => each.frame === +found[1]);
+  if ((found = /^(?:frame\s*|f)(\d+)$/.exec(said))) return events.findLast((each) => each.frame === +found[1]);
   if ((found = /^(\d+)$/.exec(said))) return events.find((each) => each.call === +found[1]);
   return undefined;
 }

@@ -16,7 +16,7 @@ PRIMITIVES = 8
 """Number of primitives whose vertices are on the page; of patches the first only."""
 ROWS = 16
 """Maximum number of vertices of a stage."""
-CHARACTERS = 1_000_000
+CHARACTERS = 800_000
 """Maximum size of all meshes, after which further draws have none."""
 
 _TITLES = {

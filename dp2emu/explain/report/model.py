@@ -16,11 +16,13 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
 from dp2emu.explain.events import Event, EventKind, Origin, written_surfaces
+from dp2emu.explain.pass_graph import PassGraph
 from dp2emu.explain.play import Observer, Playback, Stage
 from dp2emu.explain.query_account import QueryAccounts
 from dp2emu.explain.report.differences import KeepingJudge
 from dp2emu.explain.report.histories import Spot, affordable, histories
 from dp2emu.explain.report.meshes import Meshes
+from dp2emu.explain.report.passes import pass_rows
 from dp2emu.explain.report.queries import query_rows
 from dp2emu.explain.report.shaders import ShaderTexts, assemblies_of
 from dp2emu.explain.report.states import Changes, StateSteps
@@ -253,9 +255,9 @@ def report_model(
     pictures.
     """
     options = options or Options()
-    found, accounts = Collector(wanted), QueryAccounts(options)
+    found, accounts, graph = Collector(wanted), QueryAccounts(options), PassGraph()
     watcher = Watcher(fault=found.fault, answered=accounts.answered)
-    observers = [found, accounts]
+    observers = [found, accounts, graph]
     playback = Playback(capture, observers, options=options, timing=timing, watcher=watcher)
     judge = None
     with closing(playback):
@@ -273,6 +275,7 @@ def report_model(
     past = histories(capture, chosen, options=options, timing=timing) if chosen else {}
     return _model(found, playback.tally, plain(capture.name)) | {
         "file": plain(file),
+        "graph": pass_rows(graph),
         "queries": query_rows(accounts.close(), found.issued_at),
         "differences": [] if judge is None else judge.sorted_rows(),
         "histories": past,
@@ -292,6 +295,7 @@ def _model(found: Collector, tally: Tally, title: str) -> dict[str, Any]:
         "frames": _frames(found.events),
         "surfaces": found.surfaces,
         "series": found.targets.rows(),
+        "blobs": found.targets.blobs.texts,
         "state": found.states.row(),
         "shaders": found.shaders.rows,
         "textures": found.textures.rows,

@@ -9,6 +9,7 @@ const VIEWS = [
   ["queries", "Queries", () => model.queries.length, "", () => model.queries.length],
   ["shaders", "Shaders", () => model.shaders.length, "", () => true],
   ["textures", "Textures", () => model.textures.length, "", () => true],
+  ["passes", "Passes", () => model.graph.passes.length, "", () => model.graph.passes.length],
   ["statistics", "Statistics", () => 0, "", () => true],
   ["faults", "Faults", () => model.faults.length, "bad", () => model.faults.length],
 ].filter((row) => row[4]());
@@ -46,7 +47,7 @@ const facts = new Facts(go);
 const differences = new Differences(go);
 const strip = element("nav", { class: "strip", "aria-label": "Film strip" });
 const frame = element("div", { class: "frame" }, strip, list.box, viewer.box, facts.box);
-const SHEETS = { differences: () => differences.show(), queries: () => queriesSheet(go), shaders: () => shadersView(go, chosen.shader, chosen.text), textures: texturesSheet,
+const SHEETS = { differences: () => differences.show(), queries: () => queriesSheet(go), shaders: () => shadersView(go, chosen.shader, chosen.text), textures: texturesSheet, passes: () => passesSheet(go),
   statistics: () => statisticsSheet(go), faults: () => faultsSheet(go) };
 
 function show() {
@@ -175,7 +176,7 @@ search.addEventListener("keydown", (event) => {
 // Keyboard
 
 const KEYS = [["j  k", "next, previous event"], ["↓  ↑", "the same"], ["J  K", "next, previous frame"], ["n  p", "next, previous event that changed the chosen pixel"], ["Home  End", "first, last event"],
-  ["/", "search"], ["f", "filter events"], ["1 … 7", "views"], ["e s h m x c", "event, state, shaders, mesh, textures, counters"], ["b", "picture before or after"],
+  ["/", "search"], ["f", "filter events"], ["1 … 8", "views"], ["e s h m x c", "event, state, shaders, mesh, textures, counters"], ["b", "picture before or after"],
   ["+  −  0", "zoom, fit"], ["t", "dark or light"], ["?", "this list"]];
 const step = (by) => { const next = list.neighbour(chosen.event, by); if (next !== undefined) go({ event: next, view: "frame" }, true); };
 const toFrame = (by) => { const at = model.frames.findIndex((each) => each.number === eventOf(chosen.event)?.frame); const next = model.frames[at + by]; if (next) go({ event: next.last, view: "frame" }); };

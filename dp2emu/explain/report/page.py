@@ -9,7 +9,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-import dp2emu
+from dp2emu import __version__
 
 SCRIPTS = ("dom", "pictures", "events", "viewer", "facts", "sheets", "page")
 """Names of the page's scripts, in the order in which they depend on each other."""
@@ -31,7 +31,7 @@ def page_of(model: dict[str, Any]) -> str:
     environment = Environment(autoescape=True, keep_trailing_newline=True)
     return environment.from_string(_text("page.html.j2")).render(
         title=model["title"],
-        generator=f"dp2emu {dp2emu.__version__}",
+        generator=f"dp2emu {__version__}",
         policy=_policy(style, script),
         # These three are ours, or escaped for a script element, and not HTML.
         style=Markup(style),

@@ -53,7 +53,7 @@ class Series {
     while (first > 0 && !this.pictures[first].whole && !this.cache.has(first - 1)) first--;
     const base = this.pictures[first].whole || first === 0 ? null : this.cache.get(first - 1);
     const image = base ? base.slice() : new Uint8Array(this.width * this.height * this.channels);
-    const pieces = await Promise.all(this.pictures.slice(first, at + 1).map((each) => inflated(each.data)));
+    const pieces = await Promise.all(this.pictures.slice(first, at + 1).map((each) => inflated(model.blobs[each.data])));
     pieces.forEach((bytes, index) => patch(image, this.width, this.channels, this.pictures[first + index].box, bytes));
     this.cache.set(at, image);
     if (this.cache.size > 12) this.cache.delete(this.cache.keys().next().value);
@@ -69,7 +69,7 @@ class Series {
     for (; at <= numbers[numbers.length - 1]; at++) {
       const { whole, box, data } = this.pictures[at];
       if (whole) image.fill(0);
-      patch(image, this.width, this.channels, box, await inflated(data));
+      patch(image, this.width, this.channels, box, await inflated(model.blobs[data]));
       if (!wanted()) return;
       if (asked.has(at)) seen(at, image);
     }

@@ -45,16 +45,41 @@ def picture_row(image: NDArray[Any]) -> dict[str, Any]:
     return {"width": width, "height": height, "channels": channels, "data": packed(found)}
 
 
+class Blobs:
+    """Distinct packed differences, in the order of their first use.  Mutable: it grows.
+
+    ``size`` is their number of characters.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        """The number of a text, which is stored once."""
+        if text not in self._numbers:
+            self._numbers[text] = len(self._numbers)
+            self.size += len(text)
+        return self._numbers[text]
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts by number."""
+        return list(self._numbers)
+
+
 class PictureSeries:
     """The pictures of one surface after the events that changed it.  Mutable: it grows.
 
-    ``size`` is the number of characters of the stored pictures.
+    Their differences are stored in ``blobs``, which series share.
     """
 
-    def __init__(self, surface: int, shows: str, event: int, image: NDArray[Any]) -> None:
+    def __init__(
+        self, surface: int, shows: str, event: int, image: NDArray[Any], blobs: Blobs
+    ) -> None:
         self.surface = surface
         self.shows = shows
-        self.size = 0
+        self._blobs = blobs
         self._last = np.zeros_like(channels_of(image))
         self._pictures: list[dict[str, Any]] = []
         self._area = 0
@@ -82,8 +107,7 @@ class PictureSeries:
             self._area = 0
         height, width = difference.shape[:2]
         self._area += width * height
-        data = packed(difference)
-        self.size += len(data)
+        data = self._blobs.number(packed(difference))
         self._pictures.append(
             {"event": event, "whole": whole, "box": [left, top, width, height], "data": data}
         )

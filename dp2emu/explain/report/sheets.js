@@ -70,7 +70,7 @@ function apart(one, channels, other, others, pixels) {
 function queriesSheet(go) {
   const rows = model.queries;
   if (!rows.length) return sheet("Queries", "The capture has no query.");
-  const last = Math.max(1, ...rows.map((row) => row.delivered ?? row.signaled ?? row.executing ?? row.issued ?? 0)), least = Math.min(...rows.map((row) => row.issued ?? last));
+  const last = Math.max(...rows.map((row) => row.delivered ?? row.signaled ?? row.executing ?? row.issued ?? 0)), least = Math.min(...rows.map((row) => row.issued ?? last));
   const percent = (time) => (time - least) * 100 / Math.max(1, last - least);
   const lane = (row) => {
     const steps = [["wait", row.issued, row.executing], ["work", row.executing, row.signaled], ["ready", row.signaled, row.delivered]].filter(([, from, to]) => from !== null && to !== null);
@@ -85,7 +85,7 @@ function queriesSheet(go) {
   const link = (number) => number === null || number === undefined ? "" : element("button", { class: "link mono", type: "button", onclick: () => go({ view: "frame", event: number }) }, `E${number}`);
   const tick = (time) => time === null || time === undefined ? "–" : grouped(time);
   const key = ["wait", "work", "ready"].map((kind) => element("span", { class: "key" }, element("i", { class: kind, "aria-hidden": "true" }), { wait: "issued, waiting", work: "executing", ready: "signaled, not yet delivered" }[kind]));
-  return sheet("Queries", `${rows.length === 1 ? "1 answer" : `${grouped(rows.length)} answers`} from ${grouped(least)} to ${grouped(last)} ticks.`, element("p", {}, key), element("div", { class: "box" },
+  return sheet("Queries", `${rows.length === 1 ? "1 answer" : `${grouped(rows.length)} answers`} from ${grouped(least)} to ${grouped(last)} ticks.${last === least ? " The GPU took no time; --timing gives it some." : ""}`, element("p", {}, key), element("div", { class: "box" },
     table("Queries", [["Query", ""], ["Type", ""], ["Begin", ""], ["End", ""], ["Answer", "num"], ["Timeline", ""], ["Issued", "num"], ["Executing", "num"], ["Signaled", "num"], ["Delivered", "num"], ["Buffer and offset", ""], ["Counted", ""]],
       rows.map((row) => [code(row.query), row.type, link(row.began), link(row.ended), element("div", {}, row.answer === null ? null : shown(row.answer), " ", row.state === "delivered" ? null : badge(row.state, "warn"), row.waits.map((each) => element("div", { class: "quiet" }, each))), lane(row), tick(row.issued), tick(row.executing), tick(row.signaled), tick(row.delivered),
         row.buffer === null ? "" : code(row.offset === null ? row.buffer : `${row.buffer} + ${row.offset}`),
@@ -108,6 +108,32 @@ function texturesSheet() {
   return sheet("Textures", `${count(model.textures.length, "texture")} as the events read them; equal contents once.`, element("div", { class: "cards" }, model.textures.map((each) => card(each, ""))));
 }
 
+// A matrix of passes and resources: what each pass reads and writes.
+function passesSheet(go) {
+  const { passes, resources, more } = model.graph;
+  const cell = (row, handle) => {
+    const [read, write] = ["reads", "writes"].map((way) => row[way].find(([at]) => at === handle)?.[1]);
+    if (read === undefined && write === undefined) return "";
+    const words = [read === undefined ? null : `reads ${read}`, write === undefined ? null : `writes ${write}`].filter(Boolean).join("; ");
+    return element("span", { class: `use ${read === undefined ? "write" : write === undefined ? "read" : "both"}`, role: "img", "aria-label": words, title: words });
+  };
+  const link = (row) => element("button", { class: "link mono", type: "button", onclick: () => go({ view: "frame", event: row.last }) }, row.first === row.last ? `E${row.first}` : `E${row.first} – E${row.last}`);
+  if (resources.length > 40) return passesList(go, link);
+  const key = [["read", "read"], ["write", "written"], ["both", "read and written"]].map(([kind, title]) => element("span", { class: "key" }, element("span", { class: `use ${kind}`, "aria-hidden": "true" }), title));
+  return sheet("Passes", `A pass is a run of events that write the same resources. ${grouped(passes.length)} passes, ${grouped(resources.length)} resources.`, element("p", {}, key),
+    element("div", { class: "box matrix" }, table("Passes and resources", [["Events", ""], ["Frame", "num"], ["What", ""], ...resources.map((each) => [each.name.split(",")[0], "slot"])],
+      passes.map((row) => [link(row), row.frame, row.kinds, ...resources.map((each) => cell(row, each.handle))]))), more ? element("p", { class: "quiet" }, `${grouped(more)} more: `, command(`dp2emu graph ${model.file} -o passes.dot`)) : null);
+}
+
+// The same as lists, for more resources than a matrix shows.
+function passesList(go, link) {
+  const names = new Map(model.graph.resources.map((each) => [each.handle, each.name.split(",")[0]]));
+  const listed = (uses) => uses.slice(0, 12).map(([handle, use]) => `${names.get(handle) ?? handle} (${use})`).join(", ") + (uses.length > 12 ? ` and ${uses.length - 12} more` : "");
+  return sheet("Passes", `A pass is a run of events that write the same resources. ${grouped(model.graph.passes.length)} passes, ${grouped(names.size)} resources.`, element("div", { class: "box matrix lists" },
+    table("Passes and resources", [["Events", ""], ["Frame", "num"], ["What", ""], ["Reads", ""], ["Writes", ""]], model.graph.passes.map((row) => [link(row), row.frame, row.kinds, listed(row.reads), listed(row.writes)]))),
+    model.graph.more ? element("p", { class: "quiet" }, `${grouped(model.graph.more)} more: `, command(`dp2emu graph ${model.file} -o passes.dot`)) : null);
+}
+
 function statisticsSheet(go) {
   const tiles = model.statistics.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, typeof value === "number" ? grouped(value) : value)));
   const used = model.counters.names.map((name, at) => [name, at]).filter(([, at]) => events.some((event) => event.counters?.[at]));
@@ -116,7 +142,7 @@ function statisticsSheet(go) {
   const cells = (row) => [element("button", { class: "link mono", type: "button", onclick: () => go({ view: "frame", event: row[0] }) }, `E${row[0]}`), row[1], ...row.slice(2).map((value, at) => {
     const bar = element("span", { class: "bars", "aria-hidden": "true" });
     bar.style.width = `${Math.round(value * 48 / most[at])}px`;
-    return element("span", {}, value && at === used.length - 1 ? bar : null, value ? grouped(value) : "");
+    return element("span", {}, value && at === 0 ? bar : null, value ? grouped(value) : "");
   })];
   return sheet("Statistics", null, element("dl", { class: "tiles" }, tiles), rows.length ? [element("h3", {}, "Counters of each event"),
     element("div", { class: "box" }, sortable("Counters of each event", [["Event", ""], ["What", ""], ...used.map(([name]) => [name, "num"])], rows, cells))] : null,

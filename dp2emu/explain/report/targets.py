@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import FormatRow
-from dp2emu.explain.report.pictures import Box, PictureSeries
+from dp2emu.explain.report.pictures import Blobs, Box, PictureSeries
 from dp2emu.gpu.resource.heap import BUFFERS, Surface
 from dp2emu.gpu.transfer.copy_resolve import resolve
 from dp2emu.picture import DEPTHS, STENCILS, has_picture, rgba, shades
 
 Shows = Literal["color", "depth", "stencil"]
 
-EVENT_CHARACTERS = 5_000_000
+EVENT_CHARACTERS = 6_500_000
 """Maximum size of the stored pictures after which only the last one of each frame is stored."""
 FRAME_CHARACTERS = 7_000_000
 """Maximum size of the stored pictures after which no further one is stored."""
@@ -39,6 +39,7 @@ class TargetPictures:
     """
 
     def __init__(self) -> None:
+        self.blobs = Blobs()
         self.complete: int | None = None
         self.dropped = 0
         self._targets: dict[int, _Target] = {}
@@ -46,16 +47,22 @@ class TargetPictures:
 
     def watch(self, event: int, handle: int, surface: Surface) -> None:
         """Store the content of a surface that event ``event`` is about to change."""
-        if handle in self._targets and self._targets[handle].surface is surface:
+        known = self._targets.get(handle)
+        if known is not None and _same(known.surface, surface):
             return
         shown = shows_of(surface)
-        if not shown or (len(self._targets) >= SURFACES and handle not in self._targets):
-            self.dropped += bool(shown)
+        if known is not None:
+            # The handle was given to another surface, which replaces the first on the page.
+            self.dropped += 1
+        elif shown and len(self._targets) >= SURFACES:
+            self.dropped += 1
+            return
+        if not shown:
             return
         memory = _memory(surface)
         whole = 0, 0, surface.width, surface.height
         series = tuple(
-            PictureSeries(handle, shows, event - 1, _part(surface, shows, whole))
+            PictureSeries(handle, shows, event - 1, _part(surface, shows, whole), self.blobs)
             for shows in shown
         )
         self._targets[handle] = _Target(surface, memory.copy(), series)
@@ -67,7 +74,7 @@ class TargetPictures:
     def changed(self, event: int, handles: Iterable[int]) -> None:
         """Store what event ``event`` changed in surfaces, unless the page is full."""
         wanted = [handle for handle in handles if handle in self._targets]
-        if self.size < EVENT_CHARACTERS:
+        if self.blobs.size < EVENT_CHARACTERS:
             for handle in wanted:
                 self._store(event, handle)
             return
@@ -78,14 +85,9 @@ class TargetPictures:
     def frame_ends(self, event: int) -> None:
         """Store the surfaces whose changes were not stored, at the last event of a frame."""
         stale, self._stale = self._stale, set()
-        if self.size < FRAME_CHARACTERS:
+        if self.blobs.size < FRAME_CHARACTERS:
             for handle in sorted(stale):
                 self._store(event, handle)
-
-    @property
-    def size(self) -> int:
-        """Number of characters of all stored pictures."""
-        return sum(each.size for target in self._targets.values() for each in target.series)
 
     def rows(self) -> list[dict[str, Any]]:
         """JSON objects of all series, colours first."""
@@ -101,6 +103,12 @@ class TargetPictures:
         for each in series:
             part = _part(surface, each.shows, box)
             each.add(event, part, box)
+
+
+def _same(one: Surface, other: Surface) -> bool:
+    """Whether two surfaces or views are the same part of the same memory."""
+    sizes = [(each.serial, each.width, each.height, each.samples) for each in (one, other)]
+    return sizes[0] == sizes[1] and one.data.ctypes.data == other.data.ctypes.data
 
 
 def format_name(surface: Surface) -> str:

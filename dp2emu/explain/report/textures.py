@@ -20,7 +20,7 @@ from dp2emu.picture import has_picture, take_depth, take_picture
 
 SIDE = 128
 """Maximum width and height of a stored texture; a larger one is thinned out."""
-CHARACTERS = 1_200_000
+CHARACTERS = 800_000
 """Maximum size of all stored textures, after which further ones have no picture."""
 
 

@@ -178,9 +178,16 @@ class Viewer {
         element("button", { type: "button", "aria-label": "Smaller", onclick: () => this.stage.step(-1) }, "−"),
         element("button", { type: "button", "aria-label": "Fit to the window", onclick: () => { this.stage.zoom = null; this.stage.place(); } }, "Fit"),
         element("button", { type: "button", "aria-label": "Larger", onclick: () => this.stage.step(1) }, "+")),
-      this.size);
+      this.older(), this.size);
     if (focus) this.tools.querySelector(`[aria-label="${CSS.escape(focus)}"]`)?.focus();
     this.sized();
+  }
+
+  // A full page does not have every picture: which one is shown instead.
+  older() {
+    const { complete, pictures } = this.series, shownAt = pictures[Math.max(0, this.series.at(this.event.number))].event;
+    if (complete === null || this.event.number <= complete || shownAt === this.event.number) return null;
+    return badge(`of E${Math.max(first, shownAt)}: later pictures are not on this page`, "warn");
   }
 
   sized() {
@@ -203,6 +210,7 @@ class Viewer {
     const [x, y] = pixel, chosen = this.series;
     const value = sample(this.stage.image, chosen.width, chosen.channels, x, y);
     const told = model.histories[chosen.key]?.[`${x},${y}`];
+    if (!told) fill(this.pixel, element("header", {}, element("h2", {}, `Pixel ${x}, ${y}`), element("span", { class: "quiet" }, "reading the pictures …")));
     const rows = told ?? await changes(chosen, x, y, () => turn === this.turn);
     if (turn !== this.turn || !rows) return;
     fill(this.pixel,
@@ -222,12 +230,24 @@ class Viewer {
 
   told(row) {
     const kind = { written: "good", masked: "warn", discarded_target: "warn" }[row.verdict] ?? "bad";
-    return [this.link(row.event), eventOf(row.event)?.name ?? row.kind, row.primitive ?? "", badge(row.verdict.replaceAll("_", " "), kind), shown(row.output), shown(row.before), shown(row.after), shown(row.depth)];
+    const verdict = element("span", { title: row.detail || null }, badge(row.verdict.replaceAll("_", " "), kind), row.detail ? element("span", { class: "quiet" }, ` ${row.detail}`) : null);
+    return [this.link(row.event), eventOf(row.event)?.name ?? row.kind, row.primitive ?? "", verdict, numbers(row.output), numbers(row.before), numbers(row.after), row.depth ?? "", row.stencil ?? ""];
   }
 }
 
+// Stored numbers or a shader's output, with a swatch if they are a colour.
+function numbers(values) {
+  if (!values) return "";
+  const short = (value) => (typeof value === "number" && !Number.isInteger(value) ? String(+value.toPrecision(4)) : String(value));
+  const text = element("span", { title: values.join(", ") }, code(values.map(short).join("  ")));
+  if (values.length < 3 || values.some((value) => typeof value !== "number")) return text;
+  const swatch = element("span", { class: "swatch", "aria-hidden": "true" });
+  swatch.style.background = `rgb(${values.slice(0, 3).map((value) => Math.round(255 * Math.max(0, Math.min(1, value)))).join(" ")})`;
+  return element("span", {}, swatch, text);
+}
+
 const SEEN = [["Event", ""], ["What", ""], ["Before", ""], ["After", ""]];
-const TOLD = [["Event", ""], ["What", ""], ["Primitive", "num"], ["Verdict", ""], ["Shader output", "num"], ["Before", "num"], ["After", "num"], ["Depth", "num"]];
+const TOLD = [["Event", ""], ["What", ""], ["Primitive", "num"], ["Verdict", ""], ["Shader output", ""], ["Before", ""], ["After", ""], ["Depth", ""], ["Stencil", ""]];
 
 // The events whose pictures differ at a pixel, found in the pictures that the page has.
 async function changes(chosen, x, y, wanted) {
@@ -241,7 +261,7 @@ async function changes(chosen, x, y, wanted) {
       // Later pictures build on this one only where they overlap it, and never at this pixel.
       continue;
     }
-    patch(image, chosen.width, chosen.channels, each.box, await inflated(each.data));
+    patch(image, chosen.width, chosen.channels, each.box, await inflated(model.blobs[each.data]));
     const after = sample(image, chosen.width, chosen.channels, x, y);
     if (before === null || after.some((value, at) => value !== before[at])) {
       // The first picture is the content before any event.

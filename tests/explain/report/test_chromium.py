@@ -76,6 +76,17 @@ def test_every_picture_of_the_page_is_the_picture_of_the_target(
     assert found == [round(255 * each) for each in last[:3]] + [255]
 
 
+def test_an_older_picture_of_a_full_page_says_so(visit: Any, first_light: dict[str, Any]) -> None:
+    model = copy.deepcopy(first_light)
+    for series in model["series"]:
+        series["complete"] = 5
+        series["pictures"] = [each for each in series["pictures"] if each["event"] <= 5]
+    shown = visit(model, "#view=frame&e=9")
+    shown.settled(".tools", "of E5: later pictures are not on this page")
+    shown.page.keyboard.press("Home")
+    assert "not on this page" not in shown.text(".tools")
+
+
 def test_keys_move_between_events_views_and_search(
     visit: Any, first_light: dict[str, Any]
 ) -> None:

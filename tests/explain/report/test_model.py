@@ -1,0 +1,220 @@
+"""What a report collects of a capture: pictures, state, queries, histories, differences."""
+
+from __future__ import annotations
+
+import zlib
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dp2emu.diff import Allowance, References
+from dp2emu.diff.images import read_image
+from dp2emu.dp2.options import Options
+from dp2emu.errors import UsageError
+from dp2emu.explain.events import Event
+from dp2emu.explain.play import Observer, Stage, play
+from dp2emu.explain.report import targets
+from dp2emu.explain.report.differences import pictures_of
+from dp2emu.explain.report.histories import Spot, affordable
+from dp2emu.explain.report.model import report_model
+from dp2emu.explain.report.states import StateSteps
+from dp2emu.gpu.command.packets import Packet
+from dp2emu.picture import encode_png, take_depth, take_picture
+from dp2emu.replay.frames import Frames
+from tests.explain.opening import FIRST_LIGHT, FOLDER, REAL, opened
+
+
+def unpacked(text: str, width: int, height: int, channels: int) -> NDArray[np.uint8]:
+    """The bytes of a packed difference, as the page's script computes them."""
+    filtered = np.frombuffer(zlib.decompress(b64decode(text)), np.uint8)
+    return np.add.accumulate(filtered.reshape(height, width, channels), axis=1, dtype=np.uint8)
+
+
+def pictures(model: dict[str, Any], series: dict[str, Any]) -> dict[int, NDArray[np.uint8]]:
+    """The pictures of a series by event, from their differences."""
+    size = series["height"], series["width"], series["channels"]
+    image, found = np.zeros(size, np.uint8), {}
+    for each in series["pictures"]:
+        left, top, width, height = each["box"]
+        if each["whole"]:
+            image[...] = 0
+        part = image[top : top + height, left : left + width]
+        part += unpacked(model["blobs"][each["data"]], width, height, size[2])
+        found[each["event"]] = image.copy()
+    return found
+
+
+class Taken(Observer):
+    """Takes the pictures of surfaces 2 and 3 after each event.  Mutable: it grows."""
+
+    def __init__(self) -> None:
+        self.colors: dict[int, NDArray[Any]] = {}
+        self.depths: dict[int, NDArray[Any]] = {}
+
+    def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
+        """Take both pictures."""
+        self.colors[event.number] = take_picture(stage.surface(2)).image.copy()
+        self.depths[event.number] = take_depth(stage.surface(3)).image.copy()
+
+
+def test_pictures_after_each_event_are_those_of_the_targets(first_light: dict[str, Any]) -> None:
+    taken = Taken()
+    with opened(FIRST_LIGHT) as capture:
+        play(capture, [taken])
+    color, depth = (
+        next(each for each in first_light["series"] if each["shows"] == shows)
+        for shows in ("color", "depth")
+    )
+    for series, expected in ((color, taken.colors), (depth, taken.depths)):
+        stored, now = pictures(first_light, series), None
+        for event in range(-1, len(first_light["events"])):
+            now = stored.get(event, now)
+            if event >= 1:
+                wanted = expected[event]
+                assert now is not None
+                shown = now if wanted.ndim == 3 else now[..., 0].astype(int) * 256 + now[..., 1]
+                np.testing.assert_array_equal(shown, wanted)
+
+
+class LastTarget(Observer):
+    """Takes the picture of the first target of the last draw.  Mutable: it is replaced."""
+
+    image: NDArray[Any]
+    handle: int
+
+    def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
+        """Take the picture."""
+        if event.kind == "draw":
+            self.handle = event.targets[0]
+            self.image = take_picture(stage.surface(self.handle)).image.copy()
+
+
+@pytest.mark.parametrize("trace", REAL, ids=lambda path: path.stem)
+def test_pictures_of_each_interface_end_with_what_was_drawn(trace: Path) -> None:
+    last = LastTarget()
+    with opened(trace) as capture:
+        play(capture, [last])
+    with opened(trace) as capture:
+        model = report_model(capture)
+    series = next(each for each in model["series"] if each["surface"] == last.handle)
+    draw = [event["number"] for event in model["events"] if event["kind"] == "draw"][-1]
+    found = pictures(model, series)
+    assert len(found) > 1
+    shown = [image for event, image in found.items() if event <= draw][-1]
+    np.testing.assert_array_equal(shown, last.image)
+
+
+def test_both_engines_give_the_same_page(first_light: dict[str, Any]) -> None:
+    with opened(FIRST_LIGHT) as capture:
+        other = report_model(
+            capture, file="streams/first_light.dp2", pixels=[(186, 121)],
+            options=Options(engine="reference"),
+        )  # fmt: skip
+    assert other == first_light
+
+
+def test_steps_of_state_add_up_to_the_state() -> None:
+    steps = StateSteps()
+    states = [{"a": 1, "b": {"c": [1.0, 2.0]}}, {"a": 1, "b": {"d": 5}}, {"a": 2, "b": {"d": 5}}]
+    for event, facts in enumerate(states):
+        steps.add(event, "1", steps.changes("1", facts), wanted=event != 1)
+    row = steps.row()
+    assert row["paths"] == ["a", "b\x1fc", "b\x1fd"]
+    # What event 1 changed, which is not on the page, comes with event 2.
+    values = row["values"]
+    changes = {
+        event: {row["paths"][path]: None if at < 0 else values[at] for path, at in step}
+        for event, step in row["contexts"]["1"]
+    }
+    assert changes == {0: {"a": 1, "b\x1fc": [1.0, 2.0]}, 2: {"a": 2, "b\x1fc": None, "b\x1fd": 5}}
+
+
+def test_queries_have_their_times_and_where_they_were_delivered() -> None:
+    with opened(FOLDER / "event_latency.dp2") as capture:
+        queries = report_model(capture)["queries"]
+    assert queries
+    for row in queries:
+        times = [row[name] for name in ("issued", "executing", "signaled", "delivered")]
+        known = [time for time in times if time is not None]
+        assert known == sorted(known)
+        assert (row["state"] == "delivered") == (row["offset"] is not None)
+
+
+def test_last_value_of_a_history_is_the_pixel_of_the_picture(first_light: dict[str, Any]) -> None:
+    rows = first_light["histories"]["2/color"]["186,121"]
+    color = next(each for each in first_light["series"] if each["shows"] == "color")
+    last = list(pictures(first_light, color).values())[-1][121, 186]
+    written = [row for row in rows if row["verdict"] == "written"][-1]
+    assert [round(255 * value) for value in written["after"][:3]] == last[:3].tolist()
+    assert {"coverage", "written"} <= {row["verdict"] for row in rows}
+
+
+def test_pixels_that_differ_from_a_reference_have_histories(tmp_path: Path) -> None:
+    trace = next(path for path in REAL if path.stem == "d3d9_tri")
+    with opened(trace) as capture, pictures_of(capture) as references:
+        [path] = references.folder.glob("*.png")
+        image = read_image(path).copy()
+    image[120:122, 125:128] ^= 255
+    (tmp_path / path.name).write_bytes(encode_png(image))
+    with opened(trace) as capture:
+        model = report_model(capture, against=References(tmp_path), allowance=Allowance(4))
+    [row] = model["differences"]
+    assert not row["within"]
+    assert row["first"] == [125, 120]
+    spots = {f"{x},{y}" for x in (125, 126, 127) for y in (120, 121)}
+    assert set(model["histories"][f"{row['surface']}/color"]) == spots
+
+
+def test_pictures_of_another_capture_are_references() -> None:
+    with (
+        opened(FIRST_LIGHT) as capture,
+        pictures_of(capture) as references,
+        opened(FIRST_LIGHT) as again,
+    ):
+        model = report_model(again, against=references)
+    assert [row["summary"] for row in model["differences"]] == ["equal within the tolerance"]
+
+
+def test_histories_are_spread_over_the_pixels_that_differ() -> None:
+    spots = [Spot(1, x, 0) for x in range(1000)]
+    chosen = affordable(spots, draws=1)
+    assert len(chosen) <= 256
+    assert chosen[0].x == 0
+    assert chosen[-1].x > 990
+    assert affordable(spots, draws=10**6) == spots[:1]
+
+
+def test_only_the_chosen_events_are_on_the_page(first_light: dict[str, Any]) -> None:
+    with opened(FIRST_LIGHT) as capture:
+        model = report_model(capture, wanted=Frames(5, 8))
+    assert [event["number"] for event in model["events"]] == [5, 6, 7, 8]
+    whole = next(each for each in first_light["series"] if each["shows"] == "color")
+    part = next(each for each in model["series"] if each["shows"] == "color")
+    expected, found = pictures(first_light, whole), pictures(model, part)
+    assert list(found) == [4, 5, 6, 7, 8]
+    for event, image in found.items():
+        np.testing.assert_array_equal(image, expected[event])
+    assert "12 events are not on this page" in model["notes"][0]
+
+
+def test_a_range_without_events_names_those_there_are() -> None:
+    with opened(FIRST_LIGHT) as capture, pytest.raises(UsageError, match="there are E0 to E15"):
+        report_model(capture, wanted=Frames(100, 200))
+
+
+def test_a_full_page_keeps_the_pictures_at_the_end_of_frames(
+    monkeypatch: pytest.MonkeyPatch, first_light: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(targets, "EVENT_CHARACTERS", 0)
+    with opened(FIRST_LIGHT) as capture:
+        model = report_model(capture)
+    whole = next(each for each in first_light["series"] if each["shows"] == "color")
+    part = next(each for each in model["series"] if each["shows"] == "color")
+    found = pictures(model, part)
+    assert list(found) == [0, 15]
+    np.testing.assert_array_equal(found[15], list(pictures(first_light, whole).values())[-1])
+    assert any("pictures at the end of frames only" in note for note in model["notes"])
