@@ -1,0 +1,64 @@
+"""``dp2emu report``: the page's file, its options, and exit codes."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dp2emu.picture import encode_png
+from tests.cli.running import dp2emu
+from tests.tools.loading import ROOT
+
+STREAM = ROOT / "streams" / "first_light.dp2"
+
+
+def model_in(page: bytes) -> dict[str, Any]:
+    """The model in the text of a page."""
+    [text] = re.findall(rb'id="model">(.*?)</script>', page, re.DOTALL)
+    model: dict[str, Any] = json.loads(text)
+    return model
+
+
+def test_the_page_goes_to_a_file_or_to_standard_output(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    ran = dp2emu("report", STREAM, "-o", file, "--engine", "reference")
+    assert (ran.code, ran.out) == (0, b"")
+    assert file.read_bytes() == dp2emu("report", STREAM, "--engine", "reference").out
+
+
+def test_a_picture_that_differs_gives_exit_code_1(tmp_path: Path) -> None:
+    wrong = np.zeros((240, 320, 3), np.uint8)
+    (tmp_path / "call000001_surface2.png").write_bytes(encode_png(wrong))
+    ran = dp2emu("report", STREAM, "--against", tmp_path)
+    assert ran.code == 1
+    assert "1 of 1 pictures differ" in ran.err
+    [row] = model_in(ran.out)["differences"]
+    assert (row["surface"], row["within"]) == (2, False)
+
+
+def test_events_are_chosen_by_number_or_address() -> None:
+    pages = [dp2emu("report", STREAM, "--events", text) for text in ("3-5", "E3-E5")]
+    assert pages[0].out == pages[1].out
+    assert [event["number"] for event in model_in(pages[0].out)["events"]] == [3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("x", "not like E10-E99"), ("E5-E2", "E10-E99"), ("100-", "E0 to E15")]
+)
+def test_a_wrong_range_of_events_is_a_usage_error(text: str, says: str) -> None:
+    ran = dp2emu("report", STREAM, "--events", text)
+    assert (ran.code, ran.out) == (2, b"")
+    assert says in ran.err
+
+
+def test_commands_on_the_page_quote_the_file_for_a_shell(tmp_path: Path) -> None:
+    file = tmp_path / "$(touch hacked) 'x'.dp2"
+    shutil.copy(STREAM, file)
+    assert shlex.split(model_in(dp2emu("report", file).out)["file"]) == [str(file)]
