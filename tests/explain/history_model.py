@@ -237,13 +237,13 @@ def _parts(draw: Draw) -> Iterator[tuple[Draw, Geometry, Callable[[Geometry], An
         setup = DrawSetup.of(part, None, reference.run, 1)
         for start in range(0, part.input.count, draw_stages.CHUNK):
             stop = min(start + draw_stages.CHUNK, part.input.count)
-            geometry = draw_stages._assembled(part, setup.texturing, start, stop)
+            geometry = draw_stages.assembled_chunk(part, setup.texturing, start, stop)
             yield part, geometry, _drawing(part)
 
 
 def _drawing(draw: Draw) -> Callable[[Geometry], Any]:
     setup = DrawSetup.of(draw, None, reference.run, 1)
-    return lambda part: draw_stages._draw_chunk(setup.targets, setup.texturing, None, draw, part)
+    return lambda part: draw_stages.draw_chunk(setup.targets, setup.texturing, None, draw, part)
 
 
 def _own_numbers(geometry: Geometry) -> NDArray[np.int64]:
