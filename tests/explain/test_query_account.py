@@ -9,6 +9,7 @@ import pytest
 
 from dp2emu.capture.records import ContextDestroyed, Record
 from dp2emu.ddi10.resources.resource import BindFlag
+from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
 from dp2emu.errors import Disagreement, UsageError
 from dp2emu.explain.query_account import (
@@ -23,6 +24,7 @@ from dp2emu.explain.query_counts import Interval
 from dp2emu.explain.query_report import document, lines
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.replay import Watcher, replay
+from dp2emu.shader.engines import ENGINES
 from tests.ddi10.drawing import SIZE
 from tests.explain.opening import FIRST_LIGHT, FOLDER, STREAMS, opened
 from tests.replay.authoring import (
@@ -235,3 +237,12 @@ def test_a_query_of_direct3d_10_is_asked_for_by_its_object(imported: bool) -> No
     assert counted.value[:3] == [4, 2, 4]
     assert counted.delivery is not None
     assert counted.delivery.api_call == (50 if imported else None)
+
+
+def test_engines_tell_the_same() -> None:
+    for name in ("patches", "first_light"):
+        found = []
+        for engine in ENGINES:
+            with opened(FOLDER / f"{name}.dp2") as capture:
+                found.append(document(accounts_of(capture, options=Options(engine=engine))))
+        assert found[0]["answers"] and found[1:] == found[:-1]
