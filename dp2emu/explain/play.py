@@ -321,7 +321,9 @@ class Recorder:
             except Dp2Error as error:
                 # Reported at the end of the call, before which nothing more is executed.
                 self._error = error
-        self._at(token.name, self._stage.player.tally.calls, self._tokens, call.dwhContext)
+        player = self._stage.player
+        api_call = player.api_calls.at(offset - call.dwCommandOffset)
+        self._at(token.name, player.tally.calls, self._tokens, call.dwhContext, api_call)
         self._tokens += 1
 
     def _at(
@@ -354,7 +356,8 @@ class Recorder:
             self._at(record.entry, tally.entries, None, record.device, record.call)
             return
         number = tally.entries or tally.calls
-        self._at(type(record).__name__, number, api_call=getattr(record, "call", None))
+        api_call = self._stage.player.api_calls.host
+        self._at(type(record).__name__, number, api_call=api_call)
 
     def _leave(self, record: Record) -> None:
         self._frame = self._stage.player.tally.frames
