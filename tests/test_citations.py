@@ -20,6 +20,7 @@ KINDS = (".py", ".rst", ".c", ".h", ".md", ".txt")
 GENERATED = ROOT / "docs" / "api"
 
 MICROSOFT = {
+    "10Level9 ID3D11Device Methods",
     "BC6H Format",
     "BC7 Format",
     "BC7 Format Mode Reference",
