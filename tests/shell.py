@@ -295,6 +295,7 @@ ELSEWHERE = {
     r"python -m tests\.golden10 --engine checked": "tests/golden10/test_golden10.py",
     r"python -m tests\.captures FOLDER": "tests/captures.py",
     r"python -m tests\.captures10 FOLDER": "tests/test_captures10.py",
+    r"python -m tests\.explain\.lane_trials programs": "tests/explain/test_lanes.py",
     r"python -m tests\.dumps FOLDER\.\.\.": "tests/test_dumps.py",
     r"python tools/bench\.py.*": "tests/tools/test_bench.py",
     r"python tools/token_table\.py": "tests/test_readme.py",
