@@ -42,7 +42,7 @@ PACKAGES = (
     "dp2emu.gpu", "dp2emu.rig",
     "dp2emu.runtime",
     "dp2emu.ddi10", "dp2emu.runtime10", "dp2emu.capture", "dp2emu.capture.apitrace", "dp2emu.text",
-    "dp2emu.replay", "dp2emu.retrace", "dp2emu.scene", "dp2emu.batch",
+    "dp2emu.replay", "dp2emu.explain", "dp2emu.retrace", "dp2emu.scene", "dp2emu.batch",
     "dp2emu.conform", "dp2emu.testing", "dp2emu.testing.statistic_intervals",
     "dp2emu.testing.strategies", "dp2emu.testing.traffic",
     "dp2emu.scenario", "dp2emu.taps", "dp2emu.diff", "dp2emu.picture", "dp2emu.readback",

@@ -31,11 +31,11 @@ from dp2emu.errors import SceneError as SceneError
 from dp2emu.errors import ShaderError as ShaderError
 from dp2emu.errors import Unsupported as Unsupported
 from dp2emu.errors import UsageError as UsageError
-from dp2emu.explain.events import Event as Event
-from dp2emu.explain.events import EventKind as EventKind
-from dp2emu.explain.inspector import Inspector as Inspector
-from dp2emu.explain.play import Observer as Observer
-from dp2emu.explain.play import events_of as events_of
+from dp2emu.explain import Event as Event
+from dp2emu.explain import EventKind as EventKind
+from dp2emu.explain import Inspector as Inspector
+from dp2emu.explain import Observer as Observer
+from dp2emu.explain import events_of as events_of
 from dp2emu.gpu import Gpu as Gpu
 from dp2emu.gpu import SurfaceDesc as SurfaceDesc
 from dp2emu.gpu import SurfaceKind as SurfaceKind
