@@ -124,12 +124,15 @@ def check(draw: Draw, pick: Random, verdicts: Counter[str], jit: bool) -> int:
         surface.data[:] = data
     places = [*chosen_pixels(expected, target, pick)]
     found = [examine(draw, Place.of(target, 0, x, y)) for x, y in places]
+    depths = [*depth_histories(draw, places[:4])]
     for surface, data in before:
         assert np.array_equal(surface.data, data), "a probe changed memory"
     ends = []
     for run in [reference.run, *([engine(JIT)] if jit else [])]:
         drawn_by(draw, run)
         ends.append(pixels_of(target))
+        for place, examined in depths:
+            assert place.read() == examined.pixel, f"depth at {place.x}, {place.y}"
         for surface, data in before:
             surface.data[:] = data
     for (x, y), examined in zip(places, found, strict=True):
@@ -139,6 +142,27 @@ def check(draw: Draw, pick: Random, verdicts: Counter[str], jit: bool) -> int:
         compare(examined, expected, x, y, target.samples)
         verdicts.update(str(each.verdict) for each in examined.fragments)
     return len(places)
+
+
+def depth_histories(draw: Draw, places: list[tuple[int, int]]) -> Iterator[tuple[Place, Examined]]:
+    """Histories of pixels of the depth surface of a draw; each fragment begins with what the one
+    before left.
+    """
+    depth = draw.output.depth
+    for x, y in places if depth is not None else ():
+        if depth is None or x >= depth.width or y >= depth.height:
+            continue
+        place = Place.of(depth, 0, x, y)
+        examined = examine(draw, place)
+        assert examined is not None
+        size, now = place.row.size, place.read()
+        parts = [now[start : start + size] for start in range(0, len(now), size)]
+        for fragment in examined.fragments:
+            if fragment.before is not None and fragment.after is not None:
+                assert fragment.before == parts[fragment.sample]
+                parts[fragment.sample] = fragment.after
+        assert b"".join(parts) == examined.pixel
+        yield place, examined
 
 
 def chosen_pixels(
