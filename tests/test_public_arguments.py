@@ -34,7 +34,7 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.errors import ArgumentError, Dp2Error, Unsupported
 from dp2emu.explain.inspector import Inspector
-from dp2emu.explain.play import Playback, Stage
+from dp2emu.explain.playback import Playback, Stage
 from dp2emu.gpu import Gpu, Heap, Report, Surface, SurfaceDesc, SurfaceKind, Timing
 from dp2emu.gpu.command.queries import Counters, QuerySlot, snapshot
 from dp2emu.replay import RawFrames

@@ -15,7 +15,7 @@ from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.explain.events import Event
 from dp2emu.explain.listing import chosen, parse_condition, row_of, tab_separated, table
-from dp2emu.explain.play import events_of
+from dp2emu.explain.playback import events_of
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.replay import Watcher
 

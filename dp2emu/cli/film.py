@@ -52,7 +52,7 @@ class FilmOptions(NamedTuple):
         # Imported here: other replays do not need these modules.
         from dp2emu.explain.address import parse_address
         from dp2emu.explain.film import Film, FilmCamera
-        from dp2emu.explain.play import play
+        from dp2emu.explain.playback import play
 
         if not (self.draws or self.at or self.every):
             raise click.UsageError("--strip needs --draws, --at or --every")

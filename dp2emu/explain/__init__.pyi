@@ -15,10 +15,10 @@ from dp2emu.explain.pass_graph import graph_of as graph_of
 from dp2emu.explain.pixel_history import History as History
 from dp2emu.explain.pixel_history import Pixel as Pixel
 from dp2emu.explain.pixel_history import history_of as history_of
-from dp2emu.explain.play import Observer as Observer
-from dp2emu.explain.play import Stage as Stage
-from dp2emu.explain.play import events_of as events_of
-from dp2emu.explain.play import play as play
+from dp2emu.explain.playback import Observer as Observer
+from dp2emu.explain.playback import Stage as Stage
+from dp2emu.explain.playback import events_of as events_of
+from dp2emu.explain.playback import play as play
 from dp2emu.explain.query_account import accounts_of as accounts_of
 from dp2emu.explain.shader_trace import ShaderTrace as ShaderTrace
 from dp2emu.explain.writers import accesses_to as accesses_to

@@ -10,7 +10,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import STOPPED, Dp2Error, UsageError
 from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.events import Event, EventKind
-from dp2emu.explain.play import EventList, Observer, Playback, Stage
+from dp2emu.explain.playback import EventList, Observer, Playback, Stage
 from dp2emu.gpu.command.packets import Draw, Packet
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.gpu.work_budget import WorkBudget

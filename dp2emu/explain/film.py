@@ -10,7 +10,7 @@ from dp2emu.argument_check import checked
 from dp2emu.errors import UsageError
 from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.events import Event, EventKind
-from dp2emu.explain.play import Observer, Stage
+from dp2emu.explain.playback import Observer, Stage
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.gpu.resource.heap import BUFFERS, Surface, SurfaceKind
 from dp2emu.outputs import write_file

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from dp2emu.errors import Dp2Error
 from dp2emu.explain.events import Event
-from dp2emu.explain.play import Stage
+from dp2emu.explain.playback import Stage
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.shader.sm4.container import MAGIC, unpack
 

@@ -21,7 +21,7 @@ from dp2emu.errors import UsageError
 from dp2emu.explain.address import Address, find, matches, parse_address
 from dp2emu.explain.events import Event, Origin, written_surfaces
 from dp2emu.explain.memory_log import MemoryLog, Trail, arrays_of
-from dp2emu.explain.play import Observer, Playback, Stage
+from dp2emu.explain.playback import Observer, Playback, Stage
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.gpu.command.queries import COUNTER_NAMES
 from dp2emu.gpu.device.timing import Timing

@@ -20,7 +20,7 @@ from dp2emu.explain.lanes import (
     trace_vertex,
     traced_pixel,
 )
-from dp2emu.explain.play import Observer, Playback, Stage
+from dp2emu.explain.playback import Observer, Playback, Stage
 from dp2emu.explain.shader_trace import ShaderTrace
 from dp2emu.gpu.command.packets import Dispatch, Draw, Packet
 from dp2emu.gpu.device.timing import Timing

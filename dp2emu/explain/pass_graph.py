@@ -19,7 +19,7 @@ from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
 from dp2emu.explain.accesses import accesses_of
 from dp2emu.explain.events import Event, EventKind
-from dp2emu.explain.play import Observer, Stage, play
+from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.gpu.resource.heap import Surface
@@ -161,7 +161,10 @@ def graph_of(
     timing: Timing | None = None,
     fault: Callable[[Dp2Error], None] = lambda error: None,
 ) -> PassGraph:
-    """Play a capture; returns its passes and resources."""
+    """Play a capture; returns its passes and resources.
+
+    ``fault`` is called with the errors of the replay.
+    """
     graph = PassGraph()
     play(capture, [graph], options=options, timing=timing, watcher=Watcher(fault=fault))
     return graph

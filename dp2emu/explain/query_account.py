@@ -23,7 +23,7 @@ from dp2emu.dp2.queries import KINDS, Window
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import Disagreement, Dp2Error, UsageError
 from dp2emu.explain.events import Event, EventKind
-from dp2emu.explain.play import Observer, Stage, play
+from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.explain.query_counts import Contribution, Formula, Interval, counters_of, difference_of
 from dp2emu.gpu.command.packets import BeginQuery, EndQuery, Packet
 from dp2emu.gpu.command.queries import QuerySlot, Report
@@ -466,8 +466,8 @@ def accounts_of(
     """Play a capture; returns the accounts of the answers that ``question`` asks for, by default
     of all, in the order in which the queries ended.
 
-    Raises UsageError that names the queries of the capture if it has none of them, and
-    Disagreement if an answer does not follow from its events.
+    ``fault`` is called with the errors of the replay.  Raises UsageError that names the queries of
+    the capture if it has none of them, and Disagreement if an answer does not follow from its events.
     """
     options, seen = options or Options(), set[QueryName]()
     observer = QueryAccounts(options, partial(_note, seen, question))

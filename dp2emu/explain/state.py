@@ -12,7 +12,7 @@ from dp2emu.dp2.states.inspect import Facts
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
 from dp2emu.explain.address import Address, find
-from dp2emu.explain.play import events_of
+from dp2emu.explain.playback import events_of
 from dp2emu.explain.resources import Subject, bound_vertices, constants_by_name, write_pictures
 from dp2emu.replay.player import Recording
 from dp2emu.snapshot import SCHEMA, Moment, shown, snapshot

@@ -15,7 +15,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
 from dp2emu.explain.events import Event
 from dp2emu.explain.perfetto import TraceWriter
-from dp2emu.explain.play import Observer, Stage, play
+from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.explain.query_account import Account, QueryAccounts
 from dp2emu.explain.query_counts import SAMPLES, Change, change, read
 from dp2emu.gpu.command.packets import Packet

@@ -23,7 +23,7 @@ from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.explain.accesses import Access, Span, accesses_of, overlaps, root_of
 from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.events import Event, written_surfaces
-from dp2emu.explain.play import Observer, Stage, play
+from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.gpu.resource.heap import Surface
@@ -335,7 +335,8 @@ def accesses_to(
     """Play a capture; returns the last writers, and the readers, of a range of bytes of a resource
     up to the event at an address, by default to the end.
 
-    Raises UsageError for a resource, range or address that the capture does not have.
+    ``fault`` is called with the errors of the replay.  Raises UsageError for a resource, range or
+    address that the capture does not have.
     """
     log = AccessLog(resource, at)
     play(capture, [log], options=options, timing=timing, watcher=Watcher(fault=fault))

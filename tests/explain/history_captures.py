@@ -18,7 +18,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.explain.events import Event
 from dp2emu.explain.pixel_history import History, Pixel, PixelObserver, default_target
-from dp2emu.explain.play import EventList, Observer, Stage, play
+from dp2emu.explain.playback import EventList, Observer, Stage, play
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.replay import Watcher
 from dp2emu.scene import play_scene

@@ -24,6 +24,7 @@ from dp2emu.fuzz import draws, draws10, hostile
 from dp2emu.gpu.command.packets import Dispatch, Draw, Packet
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.draw.draw_stages import execute_draw
+from dp2emu.gpu.draw.probe import WitnessProbe
 from dp2emu.gpu.input_assembler.indirect_arguments import direct_dispatch
 from dp2emu.shader import ir
 from dp2emu.shader.engines import JIT, REFERENCE, engine
@@ -160,7 +161,7 @@ class Watch:
             seen.update(zip(x.tolist(), y.tolist(), strict=True))
 
         with restored(draw), np.errstate(all="ignore"):
-            execute_draw(draw, Counters(), witness=passed)
+            execute_draw(draw, Counters(), probe=WitnessProbe(passed))
         chosen = [
             Pixel(*at) for at in self._rng.sample(sorted(seen), min(len(seen), self._pixels))
         ]

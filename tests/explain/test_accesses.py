@@ -9,7 +9,7 @@ import pytest
 
 from dp2emu.explain.accesses import Access, accesses_of, merged, overlaps, root_of
 from dp2emu.explain.events import Event
-from dp2emu.explain.play import Observer, Stage, play
+from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.gpu.command.packets import Packet
 from tests.explain.opening import FOLDER, REAL, STREAMS, opened
 

@@ -10,7 +10,7 @@ from PIL import Image
 from dp2emu.errors import UsageError
 from dp2emu.explain.address import parse_address
 from dp2emu.explain.film import Film, FilmCamera
-from dp2emu.explain.play import play
+from dp2emu.explain.playback import play
 from dp2emu.replay import Frames, Pictures, replay
 from tests.explain.opening import FIRST_LIGHT, opened
 from tests.replay.authoring import SETTING, called, capture_of, clear

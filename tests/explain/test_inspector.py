@@ -11,7 +11,7 @@ from dp2emu.errors import UsageError
 from dp2emu.explain.events import Event, EventKind, Origin
 from dp2emu.explain.inspector import START, Inspector, state_hash
 from dp2emu.explain.memory_log import arrays_of
-from dp2emu.explain.play import Observer, Stage, play
+from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.gpu.command.queries import COUNTER_NAMES
 from tests.explain.opening import FIRST_LIGHT, FOLDER, REAL, STREAMS, opened

@@ -12,7 +12,7 @@ from dp2emu.d3d.enums import Cull
 from dp2emu.explain.events import Event
 from dp2emu.explain.mesh import Piece, mesh_of, stages_of
 from dp2emu.explain.mesh_files import csv_lines, json_of, obj_lines
-from dp2emu.explain.play import Observer, Stage, play
+from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.gpu.command.packets import Draw, Packet
 from dp2emu.gpu.command.pipeline import RasterState
 from dp2emu.gpu.command.queries import Counters

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 from dp2emu.explain.events import Event, EventKind, Origin
 from dp2emu.explain.notebook import ROWS, EventTable, StateTable
-from dp2emu.explain.play import Observer, Stage, events_of, play
+from dp2emu.explain.playback import Observer, Stage, events_of, play
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.picture import Picture, take_picture
 from tests.explain.opening import FIRST_LIGHT, opened

@@ -7,7 +7,7 @@ import re
 from dp2emu.capture.records import Annotation
 from dp2emu.errors import CaptureError
 from dp2emu.explain.pass_graph import PassGraph, dot, graph_of
-from dp2emu.explain.play import play
+from dp2emu.explain.playback import play
 from tests.explain.opening import FIRST_LIGHT, FOLDER, opened
 from tests.replay.authoring import FRAME, SETTING, called, capture_of, clear
 from tests.test_junit import HOSTILE

@@ -11,7 +11,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
 from dp2emu.explain.address import parse_address
 from dp2emu.explain.events import Event
-from dp2emu.explain.play import Observer, Stage, play
+from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.explain.writers import Answer, Resource, accesses_to, parse_range, parse_resource
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.shader.engines import ENGINES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dp2emu.explain.play import events_of
+from dp2emu.explain.playback import events_of
 from tests.explain.opening import opened
 from tests.tools.loading import ROOT, load_tool
 

@@ -11,7 +11,7 @@ from dp2emu.diff.images import Pixels
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
 from dp2emu.explain.pixel_history import Pixel, PixelObserver
-from dp2emu.explain.play import play
+from dp2emu.explain.playback import play
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.replay import Recording, Watcher
 

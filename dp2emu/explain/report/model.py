@@ -17,7 +17,7 @@ from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
 from dp2emu.explain.events import Event, EventKind, Origin, written_surfaces
 from dp2emu.explain.pass_graph import PassGraph
-from dp2emu.explain.play import Observer, Playback, Stage
+from dp2emu.explain.playback import Observer, Playback, Stage
 from dp2emu.explain.query_account import QueryAccounts
 from dp2emu.explain.report.differences import KeepingJudge
 from dp2emu.explain.report.histories import Spot, affordable, histories

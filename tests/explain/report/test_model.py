@@ -16,7 +16,7 @@ from dp2emu.diff.images import read_image
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
 from dp2emu.explain.events import Event
-from dp2emu.explain.play import Observer, Stage, play
+from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.explain.report import targets
 from dp2emu.explain.report.differences import pictures_of
 from dp2emu.explain.report.histories import Spot, affordable

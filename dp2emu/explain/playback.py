@@ -118,7 +118,9 @@ class Stage:
         return found
 
     def shown(self, record: records.Pictured) -> int:
-        """The handle of the surface that a program showed or read, 0 if it does not exist."""
+        """The handle of the surface in a ``record`` of what a program showed or read, 0 if it does
+        not exist.
+        """
         if record.how not in records.OF_RESOURCES:
             return record.handle
         return self._resource_handle(record.handle)

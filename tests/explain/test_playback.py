@@ -12,7 +12,7 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
 from dp2emu.explain.events import Event, EventKind
-from dp2emu.explain.play import Observer, Stage, events_of, play
+from dp2emu.explain.playback import Observer, Stage, events_of, play
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.replay import Watcher, replay
 from dp2emu.replay.tally import Tally
