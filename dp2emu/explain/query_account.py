@@ -467,7 +467,8 @@ def accounts_of(
     of all, in the order in which the queries ended.
 
     ``fault`` is called with the errors of the replay.  Raises UsageError that names the queries of
-    the capture if it has none of them, and Disagreement if an answer does not follow from its events.
+    the capture if it has none of them, and Disagreement if an answer does not follow from its
+    events.
     """
     options, seen = options or Options(), set[QueryName]()
     observer = QueryAccounts(options, partial(_note, seen, question))

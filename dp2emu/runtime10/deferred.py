@@ -18,8 +18,9 @@ from dp2emu.argument_check import checked
 from dp2emu.ddi10.resources.maps import Map, MappedSubresource
 from dp2emu.runtime10.bindings import Sender, void
 from dp2emu.runtime10.codes import Refused, Result
-from dp2emu.runtime10.context import Context, mapping, unmapping
+from dp2emu.runtime10.context import Context
 from dp2emu.runtime10.hazards import Call, HazardTracker
+from dp2emu.runtime10.mapping import mapping, unmapping
 from dp2emu.runtime10.objects import DeviceChild, Query, Resource
 from dp2emu.runtime10.pipeline_state import memories
 from dp2emu.runtime10.query import Data
