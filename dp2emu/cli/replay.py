@@ -171,10 +171,8 @@ def command(
     capture = opened.capture
     faults, differences = _Lines("fault"), _Lines("difference")
     if film.given:
-        others = wanted._replace(png=None, frames=None)
-        if json_path or junit_path or scenario or verify or rig != EMULATOR or any(others):
-            given = "--draws, --at, --every and --strip"
-            raise click.UsageError(f"{given} go with --png, --frames, --timing and engines only")
+        if json_path or junit_path or scenario or verify or rig != EMULATOR:
+            raise _FILM_ALONE
         return _film(capture, film, wanted, options, model)
     judged: list[Judgement] = []
     cases = ReplayCases(capture.name, answers=verify and junit_path is not None)
@@ -212,6 +210,11 @@ def command(
     )
 
 
+_FILM_ALONE = click.UsageError(
+    "--draws, --at, --every and --strip go with --png, --frames, --timing and engines only"
+)
+
+
 def _film(
     capture: Recording,
     film: FilmOptions,
@@ -219,7 +222,12 @@ def _film(
     options: Options,
     model: Timing | None,
 ) -> int:
-    """Play a capture event by event and write the pictures of events; returns the exit code."""
+    """Play a capture event by event and write the pictures of events; returns the exit code.
+
+    Raises click.UsageError if other pictures are asked for as well.
+    """
+    if any(wanted._replace(png=None, frames=None)):
+        raise _FILM_ALONE
     faults = _Lines("fault")
     watcher = Watcher(fault=lambda error: faults.show(str(error)))
     tally = film.played(capture, wanted.png, wanted.frames, options, model, watcher)

@@ -73,10 +73,7 @@ def test_a_file_of_a_kind_that_a_verb_does_not_read_is_named(
 
 
 @pytest.mark.parametrize(
-    "verb", ["replay", "info", "events", "graph", "state", "pixel", "dump", "convert"]
-)
-@pytest.mark.parametrize(
-    "verb", ["replay", "info", "events", "state", "pixel", "debug", "dump", "convert"]
+    "verb", ["replay", "info", "events", "graph", "state", "pixel", "debug", "dump", "convert"]
 )
 def test_text_that_is_no_capture_says_how_raw_commands_are_opened(
     verb: str, files: dict[str, Path]
