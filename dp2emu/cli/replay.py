@@ -163,10 +163,7 @@ def command(
 
     Answers are compared with the recorded ones; a fault that matches its recorded answer is fine.
     """
-    if [json_path, wanted.raw, junit_path].count("-") > 1:
-        raise click.UsageError("only one of --json, --raw and --junit can go to standard output")
-    if junit_path and not (verify or wanted.against):
-        raise click.UsageError("--junit needs --verify or --against")
+    _check_outputs(json_path, wanted, junit_path, compared=bool(verify or wanted.against))
     model = parse_timing(timing) if timing else None
     capture = opened.capture
     faults, differences = _Lines("fault"), _Lines("difference")
@@ -194,8 +191,8 @@ def command(
                 judgement=lambda found: judged.append(found.judgement),
             ),
         )
-    for lines in (faults, differences):
-        lines.close()
+    faults.close()
+    differences.close()
     if pictures is not None and pictures.raw is not None:
         say(_raw_summary(pictures.raw))
     say(_summary(capture.name, tally))
@@ -208,6 +205,16 @@ def command(
         _report_losses(capture),
         _report_judgements(judged, pictures, wanted),
     )
+
+
+def _check_outputs(
+    json_path: str | None, wanted: PictureOptions, junit_path: str | None, *, compared: bool
+) -> None:
+    """Raise click.UsageError for outputs that exclude each other, or have nothing to tell."""
+    if [json_path, wanted.raw, junit_path].count("-") > 1:
+        raise click.UsageError("only one of --json, --raw and --junit can go to standard output")
+    if junit_path and not compared:
+        raise click.UsageError("--junit needs --verify or --against")
 
 
 _FILM_ALONE = click.UsageError(
