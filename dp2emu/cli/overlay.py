@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +10,7 @@ from dp2emu.cli.captures import Opened, Verb, capture_verb, with_options
 from dp2emu.cli.options import with_driver_options, with_timing
 from dp2emu.cli.outcome import FAULTS, FINE, complain, say
 from dp2emu.cli.paths import OUTPUT, verb_command
+from dp2emu.cli.streams import byte_output
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
 from dp2emu.explain.address import parse_address
@@ -18,7 +18,6 @@ from dp2emu.explain.at_draw import at_draw
 from dp2emu.explain.overlay import Overlay, overlay_of
 from dp2emu.explain.rehearsal import check_same
 from dp2emu.gpu.device.timing import parse_timing
-from dp2emu.outputs import write_file
 from dp2emu.picture import encode_png
 from dp2emu.replay import Watcher
 
@@ -50,7 +49,12 @@ def _with_kind(verb: Verb) -> Verb:
 @click.argument("event", metavar="EVENT")
 @_with_kind
 @click.option(
-    "-o", "output", metavar="PNG", type=OUTPUT, required=True, help="Write the picture here."
+    "-o",
+    "output",
+    metavar="PNG",
+    type=OUTPUT,
+    required=True,
+    help='Write the picture here; "-" is stdout.',
 )
 @with_timing
 @with_driver_options
@@ -83,7 +87,8 @@ def command(
         timing=parse_timing(timing) if timing else None,
         watcher=Watcher(fault=faults.append),
     )
-    write_file(Path(output), encode_png(overlay.drawn()))
+    with byte_output(output) as file:
+        file.write(encode_png(overlay.drawn()))
     for row in overlay.legend:
         say(f"{found.address}: {row.text}")
     for fault in faults:
