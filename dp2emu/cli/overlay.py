@@ -55,7 +55,7 @@ def _with_kind(verb: Verb) -> Verb:
     type=OUTPUT,
     required=True,
     help='Write the picture here; "-" is stdout.',
-)
+)  # fmt: skip
 @with_timing
 @with_driver_options
 def command(
