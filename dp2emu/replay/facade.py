@@ -14,7 +14,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
-from dp2emu.argument_check import hints_of
+from dp2emu.argument_check import hints_of, plain_function
 from dp2emu.capture import entry_values as entries
 from dp2emu.capture.records import EntryCalled, Pictured, PictureKind
 from dp2emu.capture.values import Memory, Structure, Value, json_of
@@ -517,10 +517,24 @@ def arguments_of(
     return [_typed(name, hint, value, find) for (name, hint), value in named]
 
 
-def _parameters(
-    entry: str, function: Callable[..., Any]
-) -> tuple[list[tuple[str, Any]], int, int]:
-    """(name, type) of each parameter, least number of arguments, largest number of arguments."""
+_Parameters = tuple[list[tuple[str, Any]], int, int]
+"""(name, type) of each parameter, least number of arguments, largest number of arguments."""
+
+_PARAMETERS: dict[tuple[str, Any], _Parameters] = {}
+"""Parameters of DDI functions by name and code, read at the first call of any replay."""
+
+_hints_of_class = cache(hints_of)
+
+
+def _parameters(entry: str, function: Callable[..., Any]) -> _Parameters:
+    key = entry, plain_function(function).__code__
+    found = _PARAMETERS.get(key)
+    if found is None:
+        found = _PARAMETERS[key] = _read_parameters(function)
+    return found
+
+
+def _read_parameters(function: Callable[..., Any]) -> _Parameters:
     parameters = list(inspect.signature(function).parameters.values())
     hints, variadic = hints_of(function), inspect.Parameter.VAR_POSITIONAL
     open_ended = any(each.kind is variadic for each in parameters)
@@ -577,7 +591,7 @@ def _structure(kind: Any, value: Structure, find: Find) -> Any:
     required = sum(not default for default in names.values())
     if not required <= len(value.members) <= len(names):
         raise CaptureError(f"{value.name} with {len(value.members)} members")
-    hints = hints_of(kind)
+    hints = _hints_of_class(kind)
     pairs = zip(names, value.members, strict=False)
     return kind(*(_typed(name, hints[name], member, find) for name, member in pairs))
 
