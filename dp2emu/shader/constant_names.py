@@ -117,7 +117,6 @@ def _registers(table: _Table) -> Iterator[NamedConstant]:
 
 def _of_container(code: bytes) -> Iterator[NamedConstant]:
     chunks = unpack(code, hashed=False).chunks
-    chunks = unpack(code, hashed=False).chunks
     chunk = next((each for each in chunks if each.tag == CHUNK_TAG), None)
     if chunk is None:
         return
