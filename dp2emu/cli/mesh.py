@@ -16,7 +16,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
 from dp2emu.escaping import plain
 from dp2emu.explain.address import parse_address
-from dp2emu.explain.at_draw import at_draw
+from dp2emu.explain.at_packet import at_packet
 from dp2emu.explain.events import Event
 from dp2emu.explain.input_names import input_names
 from dp2emu.explain.listing import row_of
@@ -55,7 +55,7 @@ def command(
     """
     faults = Faults()
     one = stage or ("input" if form in ("csv", "obj") else None)
-    found, pieces = at_draw(
+    found, pieces = at_packet(
         opened.capture,
         parse_address(event),
         lambda event, draw, stage: _wanted(draw, one, input_names(event, draw, stage)),

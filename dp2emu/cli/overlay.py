@@ -13,7 +13,7 @@ from dp2emu.cli.outcome import Faults, say
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.dp2.options import Options
 from dp2emu.explain.address import parse_address
-from dp2emu.explain.at_draw import at_draw
+from dp2emu.explain.at_packet import at_packet
 from dp2emu.explain.overlay import Overlay, overlay_of
 from dp2emu.explain.rehearsal import check_same
 from dp2emu.gpu.device.timing import Timing
@@ -78,7 +78,7 @@ def command(
         if seen[0].rehearsal is not None:
             check_same(seen[0].rehearsal, found.address)
 
-    found, overlay = at_draw(
+    found, overlay = at_packet(
         opened.capture,
         parse_address(event),
         look,

@@ -55,8 +55,13 @@ def command(
     """
     pixel = Pixel(x, y, target, subresource, sample, parse_address(at) if at else None)
     faults = Faults()
+    once = target is not None and at is None
     history = history_of(
-        opened.capture, pixel, options=options, timing=timing, watcher=Watcher(fault=faults.note)
+        opened.capture if once else opened.repeated,
+        pixel,
+        options=options,
+        timing=timing,
+        watcher=Watcher(fault=faults.note),
     )
     lines = [json.dumps(history.document())] if as_json else lines_of(history)
     with text_output("-") as out:

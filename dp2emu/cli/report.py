@@ -73,7 +73,7 @@ def command(
 
     with _references(against) as references:
         model = report_model(
-            opened.capture,
+            opened.repeated if pixels or against else opened.capture,
             file=shlex.quote(str(getattr(opened.file, "name", "FILE"))),
             wanted=_range(events),
             options=options,

@@ -115,7 +115,7 @@ def _drawn(draw: Draw) -> Iterator[Access]:
     stages = (("vertex", draw.vertex), ("pixel", draw.pixel))
     for name, bound in stages:
         yield from _bound(name, bound.textures, bound.buffers)
-    for name, program in _programs(draw):
+    for name, program in later_stages(draw):
         yield from _bound(name, program.textures, program.buffers)
     yield from _written(draw)
 
@@ -184,7 +184,10 @@ _CONSTANT_BYTES = 16
 """Size in bytes of a constant of four words."""
 
 
-def _programs(draw: Draw) -> Iterator[tuple[str, StageProgram]]:
+def later_stages(draw: Draw) -> Iterator[tuple[str, StageProgram]]:
+    """The stages between vertex program and clipping that a draw has, with their bindings; a hull
+    stage once for each phase.
+    """
     later = draw.post_vertex
     if later is None:
         return

@@ -9,15 +9,14 @@ whole draw runs as it did.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from dp2emu.errors import Disagreement, UsageError
-from dp2emu.explain.events import written_surfaces
+from dp2emu.errors import Disagreement, Unsupported, UsageError
+from dp2emu.explain.rehearsal import MOST_FRAGMENTS, resolved, restored
 from dp2emu.explain.shader_trace import Run, ShaderTrace, Stored, trace
 from dp2emu.gpu.arrays import Mask
 from dp2emu.gpu.command.bindings import Rect
@@ -26,7 +25,7 @@ from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.compute_shader import dispatch as dispatches
 from dp2emu.gpu.draw.draw_stages import CHUNK, assembled_chunk, draw_chunk, geometry_names
 from dp2emu.gpu.input_assembler.indirect_arguments import direct_dispatch
-from dp2emu.gpu.input_assembler.vertex_fetch import instanced, measured, uncut
+from dp2emu.gpu.input_assembler.vertex_fetch import instanced, uncut
 from dp2emu.gpu.output_merger.depth_test import depth_planes
 from dp2emu.gpu.output_merger.draw_targets import Targets
 from dp2emu.gpu.patches.patch_draws import tessellated
@@ -35,12 +34,11 @@ from dp2emu.gpu.rasterizer.clip import Geometry
 from dp2emu.gpu.rasterizer.planes import Sites, sites
 from dp2emu.gpu.rasterizer.primitive_setup import set_up
 from dp2emu.gpu.rasterizer.spans import batches
-from dp2emu.gpu.shader_resources.constant_buffers import with_constants
 from dp2emu.gpu.shader_resources.textures import StageSampler, Texturing
 from dp2emu.gpu.vertex_shader.vertex_stage import StageRun, fetcher
 from dp2emu.shader import ir, reference
 from dp2emu.shader.reference import Environment, Fetcher, Memory, Result, Sampler, Watch
-from dp2emu.shader.types import I32, Lanes
+from dp2emu.shader.types import Lanes
 
 WRITTEN, KILLED, FAILED = "written", "killed", "tests failed"
 """Verdicts of a fragment: it passed all tests; the shader discarded it; or a depth, stencil, alpha
@@ -49,31 +47,6 @@ or coverage test dropped it."""
 
 _NAMED = 8
 """Most primitives that an error names."""
-
-# Memory
-
-
-@contextmanager
-def restored(packet: Draw | Dispatch) -> Iterator[None]:
-    """Context manager that restores, at its end, the memory that a packet writes."""
-    words: dict[int, I32] = {id(s.words): s.words for s in written_surfaces(packet)}
-    kept = {number: each.copy() for number, each in words.items()}
-    try:
-        yield
-    finally:
-        for number, each in words.items():
-            each[:] = kept[number]
-
-
-def direct(draw: Draw) -> Draw:
-    """The draw as it runs: counted, with the present constants, and without stream output."""
-    draw = with_constants(measured(draw))
-    later = draw.post_vertex
-    if later is None:
-        return draw
-    output = replace(later.output, layouts={})
-    return replace(draw, post_vertex=replace(later, output=output))
-
 
 # Engines that trace a lane
 
@@ -244,7 +217,11 @@ class _Pixels:
         self.texturing = Texturing.of(draw, None, reference.run)
 
     def fragments(self) -> Iterator[_Fragment]:
-        """The primitives that cover the pixel, in order."""
+        """The primitives that cover the pixel, in order.
+
+        Raises Unsupported for more than ``MOST_FRAGMENTS``.
+        """
+        count = 0
         for number, part in enumerate(self.parts):
             region = self._targets(part.draw, narrow=True).region
             primitives = set_up(part.draw, part.geometry, region)
@@ -252,6 +229,9 @@ class _Pixels:
             for spans in primitives.spans:
                 inside = (spans.right > spans.left) & (spans.y == self.pixel.y)
                 found |= {int(n) for n in primitives.numbers[spans.primitive[inside]]}
+            count += len(found)
+            if count > MOST_FRAGMENTS:
+                raise Unsupported(f"traces of pixels with more than {MOST_FRAGMENTS} fragments")
             for primitive in sorted(found):
                 yield _Fragment(number, part.instance, primitive)
 
@@ -332,7 +312,7 @@ def traced_pixel(
     """Trace as ``trace_pixel`` does; returns also the draw with the targets that were written,
     which a geometry program may choose.
     """
-    chosen, draw = chosen or Chosen(), direct(draw)
+    chosen, draw = chosen or Chosen(), resolved(draw)
     with np.errstate(all="ignore"):
         with restored(draw):
             stages = _Pixels(draw, pixel)
@@ -425,7 +405,7 @@ def trace_vertex(draw: Draw, vertex: int, instance: int = 0) -> ShaderTrace:
     Numbers are those that vertices have in their buffers: indices plus the base.  Raises
     UsageError if the draw has no vertex program or does not have the instance.
     """
-    draw = _instance(direct(draw), instance)
+    draw = _instance(resolved(draw), instance)
     if draw.pipeline.vertex is None:
         raise UsageError("the draw has no vertex program: its vertices are transformed already")
     found: list[ShaderTrace] = []
@@ -500,7 +480,7 @@ def trace_primitive(draw: Draw, primitive: int, instance: int = 0) -> tuple[Shad
     arrives for geometry programs.  Raises UsageError if the draw has none of these programs or
     does not have the primitive.
     """
-    draw = _instance(direct(draw), instance)
+    draw = _instance(resolved(draw), instance)
     plans = [*_plans(draw)]
     if not plans:
         raise UsageError("the draw has no hull, domain or geometry program")

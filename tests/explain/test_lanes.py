@@ -83,11 +83,11 @@ def test_a_vertex_of_a_capture_is_traced() -> None:
     ("event", "lane", "message"),
     [
         ("E3", ("pixel", 0, 0), "none of the draw's does"),
-        ("E3", ("thread", 0, 0, 0), "thread needs a dispatch"),
+        ("E3", ("thread", 0, 0, 0), "E3 is a draw .DrawIndexed., not a dispatch"),
         ("E3", ("pixel", 1), "pixel takes 2 numbers, not 1"),
         ("E3", ("primitive", 0), "no hull, domain or geometry program"),
         ("E999", ("pixel", 0, 0), "no event at E999"),
-        ("f1", ("pixel", 0, 0), "pixel needs a draw"),
+        ("f1", ("pixel", 0, 0), "f1 is a frame, not a draw"),
         ("1:4", ("pixel", 0, 0), "E1 is a clear"),
         ("1:5", ("vertex", 0), "transformed already"),
     ],
