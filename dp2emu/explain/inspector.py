@@ -114,12 +114,9 @@ def _host_memory(record: Record) -> tuple[int, ...]:
 def _changes_surfaces(record: Record) -> bool:
     """Whether a record may create or destroy surfaces."""
     if isinstance(record, records.EntryCalled):
-        return record.entry in _OF_RESOURCES
+        # Maps that discard give a resource another surface.
+        return any(part in record.entry for part in ("Resource", "Map", "DestroyDevice"))
     return isinstance(record, records.SurfaceCreated | records.SurfaceDestroyed)
-
-
-_OF_RESOURCES = {"CreateResource", "OpenResource", "DestroyResource", "DestroyDevice"}
-"""Functions of the Direct3D 10/11 interface that create or destroy resources."""
 
 
 @checked

@@ -113,9 +113,10 @@ class PassGraph(Observer):
 
     def performed(self, record: Record, stage: Stage) -> None:
         """Note the names of surfaces."""
-        handle = stage.labelled(record) if isinstance(record, records.Annotation) else None
-        if handle is not None:
-            self._labels[handle] = record.text
+        if isinstance(record, records.Annotation):
+            handle = stage.labelled(record)
+            if handle is not None:
+                self._labels[handle] = record.text
 
     def name(self, handle: int) -> str:
         """The name of a resource: its kind, handle and size, and its label."""

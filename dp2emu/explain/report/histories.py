@@ -75,7 +75,7 @@ def histories(
         except Dp2Error:
             # The page has the command, which tells the reason.
             continue
-        rows = [_row(row) for row in document["history"]]
+        rows = [history_row(row) for row in document["history"]]
         for shows in ("color", "depth", "stencil"):
             found.setdefault(f"{spot.target}/{shows}", {})[f"{spot.x},{spot.y}"] = rows
     return found
@@ -84,7 +84,8 @@ def histories(
 _KEPT = ("kind", "primitive", "sample", "verdict", "output", "before", "after", "detail")
 
 
-def _row(row: dict[str, Any]) -> dict[str, Any]:
+def history_row(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the page, of an entry of a history's document."""
     depth, stencil = row["depth"], row["stencil"]
     return {name: row[name] for name in _KEPT} | {
         "event": int(row["event"].removeprefix("E")),
