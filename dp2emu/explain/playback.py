@@ -123,7 +123,7 @@ class Stage:
         return found
 
     def labelled(self, record: records.Annotation) -> int | None:
-        """The handle of the surface that an annotation names, None for another annotation."""
+        """The handle of the surface that a ``record`` names, None for another annotation."""
         found = _LABEL.fullmatch(record.key)
         if found is None:
             return None
