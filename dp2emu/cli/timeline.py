@@ -22,7 +22,7 @@ from dp2emu.gpu.device.timing import Timing
 def command(opened: Opened, out: str, timing: Timing | None, options: Options) -> int:
     """Write calls, events, queries, responses and counters as a trace for Perfetto.
 
-    Times are those of the virtual clock: with the default timing model all work is instant.
+    Times are ticks of the virtual clock: with the default timing model all work is instant.
     """
     faults = Faults()
     trace = timeline_of(opened.capture, options=options, timing=timing, fault=faults.note)

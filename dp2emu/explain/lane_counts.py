@@ -42,7 +42,7 @@ class _Pixels(Observing):
 class CountedOperations(_Pixels):
     """Counts the operations that each pixel's fragments execute, in ``operations``.
 
-    ``lanes`` counts the lanes that ran, ``helpers`` those of them that complete quads.  Mutable.
+    ``lanes`` counts the lanes that ran, ``helpers`` the helper lanes among them.  Mutable.
     """
 
     def __init__(self, size: tuple[int, int], samples: int) -> None:

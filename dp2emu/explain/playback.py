@@ -1,7 +1,7 @@
 """Playing a capture event by event: observers see the memory before and after each.
 
-The emulated driver executes the packets of each token before the next token, instead of those of
-a whole call at its end, and executes draws one by one.  Neither changes a result: packets are
+The emulated driver executes the packets of each token before the next token, instead of all
+packets of a call at its end, and executes draws one by one.  Neither changes a result: packets are
 executed in the same order at the same virtual times.
 """
 

@@ -2,8 +2,8 @@
 
 The reference engine runs the program, and an observer follows it (``shader.observed``).  The
 program's statements are grouped by the instruction of the shader that they come from
-(``shader.origins``); those of generated programs, such as the fixed function, are instructions
-themselves.
+(``shader.origins``); statements of generated programs, such as the fixed function, are
+instructions themselves.
 """
 
 from __future__ import annotations

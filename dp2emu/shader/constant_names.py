@@ -33,7 +33,7 @@ class NamedConstant(msgspec.Struct, frozen=True):
 
     ``file`` is ``c``, ``i``, ``b`` or ``s`` of Direct3D 9, or ``cb0`` and so on.  ``first`` is the
     register, or the byte offset in a constant buffer, and ``count`` the registers or bytes that it
-    takes.  ``rows``, ``columns`` and ``elements`` are those of its type.
+    takes.  ``rows``, ``columns`` and ``elements`` describe its type.
     """
 
     name: str

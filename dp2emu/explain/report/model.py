@@ -234,7 +234,7 @@ def report_model(
     """Play a capture and return the model of its page, as a JSON object.
 
     ``file`` is the capture's name in commands on the page, ``wanted`` the numbers of the events to
-    show.  The pictures that the replay takes are compared with those of ``against``.  The page has
+    show.  The pictures that the replay takes are compared with ``against``.  The page has
     the histories of ``pixels`` of the target that was drawn to last, and of those that differ, as
     far as they can be afforded; these need another pass over the capture.  Raises UsageError for
     an invalid annotated timing or a range without an event, and for references that are no
