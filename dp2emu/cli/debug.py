@@ -10,7 +10,7 @@ import click
 
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import FAULTS, FINE, complain
+from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import verb_command
 from dp2emu.cli.streams import text_input, text_output
 from dp2emu.dp2.options import Options
@@ -21,7 +21,7 @@ from dp2emu.explain.prompt import Prompt
 from dp2emu.explain.shader_trace import SCHEMA, ShaderTrace
 from dp2emu.explain.stepping import parse_condition
 from dp2emu.explain.trace_text import heading, origin_lines, trace_lines
-from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.device.timing import Timing
 from dp2emu.replay import Watcher
 
 PROMPT = "> "
@@ -67,7 +67,7 @@ def command(
     breaks: tuple[str, ...],
     watches: tuple[str, ...],
     form: str | None,
-    timing: str | None,
+    timing: Timing | None,
     options: Options,
 ) -> int:
     """Step through a shader of an event: "pixel X Y", "vertex N", "primitive N" or "thread X Y Z".
@@ -77,23 +77,21 @@ def command(
     """
     for text in breaks:
         parse_condition(text)
-    faults: list[str] = []
+    faults = Faults()
     traces = trace_event(
         opened.capture,
         parse_address(event),
         Lane(what, numbers, Chosen(sample, primitive, instance)),
         options=options,
-        timing=parse_timing(timing) if timing else None,
-        watcher=Watcher(fault=lambda error: faults.append(str(error))),
+        timing=timing,
+        watcher=Watcher(fault=faults.note),
     )
     with text_output("-") as out:
         if form is None:
             _converse(Prompt(traces), breaks, watches, out)
         else:
             out.writelines(f"{line}\n" for line in _FORMS[form](traces))
-    for fault in faults:
-        complain(fault)
-    return FAULTS if faults else FINE
+    return faults.report()
 
 
 def _converse(prompt: Prompt, breaks: Sequence[str], watches: Sequence[str], out: TextIO) -> None:

@@ -9,14 +9,14 @@ import click
 
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import FAULTS, FINE, complain
+from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.explain.events import Event
 from dp2emu.explain.listing import chosen, parse_condition, row_of, tab_separated, table
 from dp2emu.explain.playback import events_of
-from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.device.timing import Timing
 from dp2emu.replay import Watcher
 
 
@@ -44,7 +44,7 @@ def command(
     opened: Opened,
     form: str | None,
     conditions: tuple[str, ...],
-    timing: str | None,
+    timing: Timing | None,
     options: Options,
 ) -> int:
     """List the events of a capture: everything that changes what can be seen.
@@ -53,17 +53,10 @@ def command(
     call and token, or 7), its API call in the trace (@456), or the end of a frame (frame 2).
     """
     wanted = [parse_condition(text) for text in conditions]
-    faults: list[str] = []
-    watcher = Watcher(fault=lambda error: faults.append(str(error)))
-    played = events_of(
-        opened.capture,
-        options=options,
-        timing=parse_timing(timing) if timing else None,
-        watcher=watcher,
-    )
+    faults = Faults()
+    watcher = Watcher(fault=faults.note)
+    played = events_of(opened.capture, options=options, timing=timing, watcher=watcher)
     events = chosen(played, wanted)
     with text_output("-") as out:
         out.writelines(f"{line}\n" for line in _FORMS[form](events))
-    for fault in faults:
-        complain(fault)
-    return FAULTS if faults else FINE
+    return faults.report()

@@ -6,12 +6,12 @@ import click
 
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import FAULTS, FINE, complain
+from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.explain.pass_graph import dot, graph_of
-from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.device.timing import Timing
 
 
 @verb_command("graph")
@@ -22,20 +22,13 @@ from dp2emu.gpu.device.timing import parse_timing
 )  # fmt: skip
 @with_timing
 @with_driver_options
-def command(opened: Opened, out: str, timing: str | None, options: Options) -> int:
+def command(opened: Opened, out: str, timing: Timing | None, options: Options) -> int:
     """Write the graph of passes and resources in DOT, which Graphviz draws.
 
     A pass is a run of events that write the same surfaces.
     """
-    faults: list[str] = []
-    graph = graph_of(
-        opened.capture,
-        options=options,
-        timing=parse_timing(timing) if timing else None,
-        fault=lambda error: faults.append(str(error)),
-    )
+    faults = Faults()
+    graph = graph_of(opened.capture, options=options, timing=timing, fault=faults.note)
     with text_output(out) as page:
         page.writelines(f"{line}\n" for line in dot(graph))
-    for fault in faults:
-        complain(fault)
-    return FAULTS if faults else FINE
+    return faults.report()

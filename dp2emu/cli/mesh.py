@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import click
 
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import FAULTS, FINE, complain
+from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.errors import UsageError
 from dp2emu.escaping import plain
 from dp2emu.explain.address import parse_address
-from dp2emu.explain.at_draw import at_draw
+from dp2emu.explain.at_packet import at_packet
 from dp2emu.explain.events import Event
 from dp2emu.explain.input_names import input_names
+from dp2emu.explain.listing import row_of
 from dp2emu.explain.mesh import STAGES, Piece, mesh_of, stages_of
 from dp2emu.explain.mesh_files import csv_lines, json_of, obj_lines, text_lines
 from dp2emu.gpu.command.packets import Draw
-from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.device.timing import Timing
 from dp2emu.replay import Watcher
 
 
@@ -46,29 +46,27 @@ def command(
     stage: str | None,
     form: str | None,
     output: str,
-    timing: str | None,
+    timing: Timing | None,
     options: Options,
 ) -> int:
     """Show the vertices and primitives of a draw, stage by stage.
 
     EVENT is the address of a draw.  The memory is as before the draw.
     """
-    faults: list[Dp2Error] = []
+    faults = Faults()
     one = stage or ("input" if form in ("csv", "obj") else None)
-    found, pieces = at_draw(
+    found, pieces = at_packet(
         opened.capture,
         parse_address(event),
         lambda event, draw, stage: _wanted(draw, one, input_names(event, draw, stage)),
         options=options,
-        timing=parse_timing(timing) if timing else None,
-        watcher=Watcher(fault=faults.append),
+        timing=timing,
+        watcher=Watcher(fault=faults.note),
     )
     with text_output(output) as out:
         for text in _written(found, pieces, form):
             out.write(text + "\n")
-    for fault in faults:
-        complain(str(fault))
-    return FAULTS if faults else FINE
+    return faults.report()
 
 
 def _wanted(draw: Draw, stage: str | None, names: Mapping[str, str]) -> list[Piece]:
@@ -84,18 +82,6 @@ def _written(event: Event, pieces: list[Piece], form: str | None) -> Iterable[st
     if form == "obj":
         return obj_lines(pieces)
     if form == "json":
-        return [json.dumps(json_of(pieces, _event_facts(event)), indent=1)]
+        return [json.dumps(json_of(pieces, row_of(event)), indent=1)]
     head = f"{event.address} {event.place} {event.name}: {event.primitives} primitives"
     return map(plain, (head, *text_lines(pieces)))
-
-
-def _event_facts(event: Event) -> dict[str, Any]:
-    return {
-        "event": event.number,
-        "frame": event.frame,
-        "call": event.call,
-        "token": event.token,
-        "item": event.item,
-        "api_call": event.api_call,
-        "name": event.name,
-    }

@@ -71,7 +71,19 @@ with_scenario = click.option(
 TIMING = Specification("scripted")
 """Type of an option that selects a timing model."""
 
-with_timing = click.option(
+_TIMING = click.option(
     "--timing", metavar="MODEL", type=TIMING, help="Timing model (see replay); default: instant."
 )
-"""Decorator that gives a verb the option ``--timing``, a name for ``timing.parse_timing``."""
+
+
+def with_timing(verb: Verb) -> Verb:
+    """Give a verb the option ``--timing``, as the argument ``timing``, None by default."""
+
+    @wraps(verb)
+    def run(*given: Any, timing: str | None, **others: Any) -> int | None:
+        # Imported here: most replays have no timing model.
+        from dp2emu.gpu.device.timing import parse_timing
+
+        return verb(*given, timing=parse_timing(timing) if timing else None, **others)
+
+    return with_options(run, _TIMING)

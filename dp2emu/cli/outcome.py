@@ -47,6 +47,56 @@ def complain(what: str) -> None:
     say(f"dp2emu: {what}")
 
 
+MESSAGES = 20
+"""Maximum number of messages of one kind that are printed; further ones are counted."""
+
+
+class MessageLines:
+    """Prints the first ``MESSAGES`` messages of one kind and counts the others.  Mutable."""
+
+    def __init__(self, noun: str) -> None:
+        self._noun = noun
+        self._count = 0
+
+    def show(self, line: str) -> None:
+        """Print or count a message."""
+        self._count += 1
+        if self._count <= MESSAGES:
+            complain(line)
+
+    def close(self) -> None:
+        """Print how many messages were counted only."""
+        if self._count > MESSAGES:
+            complain(f"and {self._count - MESSAGES} more {self._noun}s")
+
+
+class Faults:
+    """Collects the errors of a replay, to be printed after the verb's output.  Mutable."""
+
+    def __init__(self) -> None:
+        self._first: list[str] = []
+        self._count = 0
+
+    def note(self, error: Dp2Error) -> None:
+        """Collect an error; of those beyond ``MESSAGES`` only the number is kept."""
+        self._count += 1
+        if self._count <= MESSAGES:
+            self._first.append(str(error))
+
+    def clear(self) -> None:
+        """Forget all errors."""
+        self._first.clear()
+        self._count = 0
+
+    def report(self) -> int:
+        """Print the errors; returns ``FAULTS``, or ``FINE`` without any."""
+        for line in self._first:
+            complain(line)
+        if self._count > MESSAGES:
+            complain(f"and {self._count - MESSAGES} more faults")
+        return FAULTS if self._count else FINE
+
+
 _OF_THE_STREAM = DecodingDisagreement, Disagreement, Fault, Unsupported
 """Errors of a stream or of its execution; others mean that the input is unusable."""
 

@@ -8,16 +8,15 @@ import click
 
 from dp2emu.cli.captures import Opened, Verb, capture_verb, with_options
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import FAULTS, FINE, complain, say
+from dp2emu.cli.outcome import Faults, say
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import byte_output
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Dp2Error
 from dp2emu.explain.address import parse_address
-from dp2emu.explain.at_draw import at_draw
+from dp2emu.explain.at_packet import at_packet
 from dp2emu.explain.overlay import Overlay, overlay_of
 from dp2emu.explain.rehearsal import check_same
-from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.device.timing import Timing
 from dp2emu.picture import encode_png
 from dp2emu.replay import Watcher
 
@@ -59,7 +58,12 @@ def _with_kind(verb: Verb) -> Verb:
 @with_timing
 @with_driver_options
 def command(
-    opened: Opened, event: str, kind: str | None, output: str, timing: str | None, options: Options
+    opened: Opened,
+    event: str,
+    kind: str | None,
+    output: str,
+    timing: Timing | None,
+    options: Options,
 ) -> int:
     """Show what a draw did at each pixel, as a picture with a legend.
 
@@ -67,7 +71,7 @@ def command(
     """
     if kind is None:
         raise click.UsageError(f"one of {', '.join(f'--{each}' for each in _KINDS)} is needed")
-    faults: list[Dp2Error] = []
+    faults = Faults()
     seen: list[Overlay] = []
 
     def look(found: Any, draw: Any, stage: Any) -> Overlay:
@@ -78,19 +82,17 @@ def command(
         if seen[0].rehearsal is not None:
             check_same(seen[0].rehearsal, found.address)
 
-    found, overlay = at_draw(
+    found, overlay = at_packet(
         opened.capture,
         parse_address(event),
         look,
         after=after,
         options=options,
-        timing=parse_timing(timing) if timing else None,
-        watcher=Watcher(fault=faults.append),
+        timing=timing,
+        watcher=Watcher(fault=faults.note),
     )
     with byte_output(output) as file:
         file.write(encode_png(overlay.drawn()))
     for row in overlay.legend:
         say(f"{found.address}: {row.text}")
-    for fault in faults:
-        complain(str(fault))
-    return FAULTS if faults else FINE
+    return faults.report()

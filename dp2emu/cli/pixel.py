@@ -8,14 +8,14 @@ import click
 
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import FAULTS, FINE, complain
+from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.explain.address import parse_address
 from dp2emu.explain.pixel_history import Pixel, history_of
 from dp2emu.explain.pixel_text import lines_of
-from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.device.timing import Timing
 from dp2emu.replay import Watcher
 
 _COORDINATE = click.IntRange(0, 65535)
@@ -47,24 +47,23 @@ def command(
     sample: int | None,
     at: str | None,
     as_json: bool,
-    timing: str | None,
+    timing: Timing | None,
     options: Options,
 ) -> int:
     """Print the history of pixel X, Y: the events that touched it, and each fragment with the
     reason why it is there or not.
     """
     pixel = Pixel(x, y, target, subresource, sample, parse_address(at) if at else None)
-    faults: list[str] = []
+    faults = Faults()
+    once = target is not None and at is None
     history = history_of(
-        opened.capture,
+        opened.capture if once else opened.repeated,
         pixel,
         options=options,
-        timing=parse_timing(timing) if timing else None,
-        watcher=Watcher(fault=lambda error: faults.append(str(error))),
+        timing=timing,
+        watcher=Watcher(fault=faults.note),
     )
     lines = [json.dumps(history.document())] if as_json else lines_of(history)
     with text_output("-") as out:
         out.writelines(f"{line}\n" for line in lines)
-    for fault in faults:
-        complain(fault)
-    return FAULTS if faults else FINE
+    return faults.report()

@@ -21,6 +21,7 @@ from dp2emu.cli.outcome import (
     FAULTS,
     FINE,
     UNUSABLE,
+    MessageLines,
     complain,
     progress_through,
     report_losses,
@@ -35,9 +36,6 @@ from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import Timing, parse_timing
 from dp2emu.replay import Pictures, RawFrames, Recording, Tally, Watcher, parse_frames, replay
 from dp2emu.rig.interface import Rig
-
-_LINES = 20
-"""Maximum number of faults, and of differences, that are printed; further ones are counted."""
 
 _PICTURES: tuple[Any, ...] = (
     click.option("--png", metavar="DIR", type=OUTPUT, help="Write each picture as a file."),
@@ -166,7 +164,7 @@ def command(
     _check_outputs(json_path, wanted, junit_path, compared=bool(verify or wanted.against))
     model = parse_timing(timing) if timing else None
     capture = opened.capture
-    faults, differences = _Lines("fault"), _Lines("difference")
+    faults, differences = MessageLines("fault"), MessageLines("difference")
     if film.given:
         if json_path or junit_path or scenario or verify or rig != EMULATOR:
             raise _FILM_ALONE
@@ -235,7 +233,7 @@ def _film(
     """
     if any(wanted._replace(png=None, frames=None)):
         raise _FILM_ALONE
-    faults = _Lines("fault")
+    faults = MessageLines("fault")
     watcher = Watcher(fault=lambda error: faults.show(str(error)))
     tally = film.played(capture, wanted.png, wanted.frames, options, model, watcher)
     faults.close()
@@ -266,23 +264,6 @@ def _opened_rig(spec: str, stack: ExitStack) -> Rig | None:
     return stack.enter_context(using_rig(spec, limits=given_limits()))
 
 
-class _Lines:
-    """Prints the first ``_LINES`` messages of one kind and counts the others.  Mutable."""
-
-    def __init__(self, noun: str) -> None:
-        self._noun = noun
-        self._count = 0
-
-    def show(self, line: str) -> None:
-        self._count += 1
-        if self._count <= _LINES:
-            complain(line)
-
-    def close(self) -> None:
-        if self._count > _LINES:
-            complain(f"and {self._count - _LINES} more {self._noun}s")
-
-
 def _report_losses(capture: Recording) -> int:
     """Report what the import of a trace could not express, and return the exit code."""
     losses = getattr(capture, "losses", None)
@@ -299,7 +280,7 @@ def _report_judgements(
     """
     if pictures is None or pictures.judge is None:
         return FINE
-    judge, unreferenced = pictures.judge, _Lines("unreferenced picture")
+    judge, unreferenced = pictures.judge, MessageLines("unreferenced picture")
     rows = judged + ([] if wanted.frames else judge.missing())
     if rows:
         show_judgements(rows, judge.allowance, sys.stderr)

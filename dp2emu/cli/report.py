@@ -20,7 +20,7 @@ from dp2emu.cli.streams import text_output
 from dp2emu.diff import Allowance, References
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
-from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.device.timing import Timing
 from dp2emu.replay import parse_frames
 from dp2emu.replay.frames import EVERY, Frames
 
@@ -58,7 +58,7 @@ def command(
     events: str | None,
     pixels: tuple[tuple[int, int], ...],
     allowance: Allowance,
-    timing: str | None,
+    timing: Timing | None,
     options: Options,
 ) -> int:
     """Explain a capture on one HTML page, which needs no network.
@@ -73,11 +73,11 @@ def command(
 
     with _references(against) as references:
         model = report_model(
-            opened.capture,
+            opened.repeated if pixels or against else opened.capture,
             file=shlex.quote(str(getattr(opened.file, "name", "FILE"))),
             wanted=_range(events),
             options=options,
-            timing=parse_timing(timing) if timing else None,
+            timing=timing,
             against=references,
             allowance=allowance,
             pixels=pixels,

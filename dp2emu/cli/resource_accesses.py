@@ -11,12 +11,12 @@ import click
 
 from dp2emu.cli.captures import Opened, Verb, with_options
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import FAULTS, FINE, complain
+from dp2emu.cli.outcome import Faults
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.explain.address import parse_address
 from dp2emu.explain.writers import Answer, accesses_to, parse_range, parse_resource
-from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.device.timing import Timing
 
 _OPTIONS: tuple[Any, ...] = (
     click.argument("resource"),
@@ -37,26 +37,24 @@ def accesses_verb(
         @wraps(described)
         def run(
             opened: Opened, resource: str, bytes: str | None, at: str | None, as_json: bool,
-            timing: str | None, options: Options,
+            timing: Timing | None, options: Options,
         ) -> int:  # fmt: skip
-            faults: list[str] = []
+            faults = Faults()
             answer = accesses_to(
                 opened.capture,
                 parse_resource(resource),
                 None if bytes is None else parse_range(bytes),
                 at=None if at is None else parse_address(at),
                 options=options,
-                timing=parse_timing(timing) if timing else None,
-                fault=lambda error: faults.append(str(error)),
+                timing=timing,
+                fault=faults.note,
             )
             with text_output("-") as out:
                 if as_json:
                     out.write(json.dumps(document(answer)) + "\n")
                 else:
                     out.writelines(f"{line}\n" for line in lines(answer))
-            for fault in faults:
-                complain(fault)
-            return FAULTS if faults else FINE
+            return faults.report()
 
         return with_options(with_timing(with_driver_options(run)), *_OPTIONS)
 

@@ -14,7 +14,7 @@ from dp2emu.cli.options import with_driver_options, with_scenario, with_timing
 from dp2emu.cli.outcome import FAULTS, FINE, complain, outcome_of, say, worst
 from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
 from dp2emu.dp2.options import Options
-from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.device.timing import Timing
 from dp2emu.runtime.session import COMMAND_BYTES
 from dp2emu.scenario import load_scenario
 from dp2emu.scene import SceneResult, play_scene
@@ -38,7 +38,7 @@ def command(
     scenes: tuple[str, ...],
     out: str,
     capture: str | None,
-    timing: str | None,
+    timing: Timing | None,
     command_bytes: int,
     scenario: str | None,
     options: Options,
@@ -55,7 +55,7 @@ def command(
         play_scene,
         out=Path(out),
         capture=capture,
-        timing=parse_timing(timing) if timing else None,
+        timing=timing,
         options=options,
         command_bytes=command_bytes,
         scenario=load_scenario(scenario) if scenario else None,

@@ -9,12 +9,11 @@ import click
 
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options
-from dp2emu.cli.outcome import FAULTS, FINE, complain
+from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts
-from dp2emu.errors import Dp2Error
 from dp2emu.explain.address import parse_address
 from dp2emu.explain.state import Looked, changes_json, changes_text, state_at
 from dp2emu.snapshot import snapshot_text
@@ -53,7 +52,7 @@ def command(
     The capture is replayed up to this point.  Shows the context or Direct3D 10/11 device of the
     call.
     """
-    faults: list[Dp2Error] = []
+    faults = Faults()
     places = [parse_address(each) for each in (where, against) if each is not None]
     found, capture = [], opened.repeated
     for name, address in zip(("at", "against"), places, strict=False):
@@ -62,14 +61,10 @@ def command(
             folder = folder / name
         looked = Looked(rows, folder)
         faults.clear()
-        found.append(
-            state_at(capture, address, options=options, fault=faults.append, looked=looked)
-        )
+        found.append(state_at(capture, address, options=options, fault=faults.note, looked=looked))
     with text_output("-") as out:
         out.write(_text(found, as_json))
-    for fault in faults:
-        complain(str(fault))
-    return FAULTS if faults else FINE
+    return faults.report()
 
 
 def _text(found: list[Facts], as_json: bool) -> str:

@@ -6,12 +6,12 @@ import click
 
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import FAULTS, FINE, complain
+from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import byte_output
 from dp2emu.dp2.options import Options
 from dp2emu.explain.timeline import timeline_of
-from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.device.timing import Timing
 
 
 @verb_command("timeline")
@@ -19,20 +19,13 @@ from dp2emu.gpu.device.timing import parse_timing
 @click.option("-o", "--out", metavar="FILE", type=OUTPUT, required=True, help="The trace.")
 @with_timing
 @with_driver_options
-def command(opened: Opened, out: str, timing: str | None, options: Options) -> int:
+def command(opened: Opened, out: str, timing: Timing | None, options: Options) -> int:
     """Write calls, events, queries, responses and counters as a trace for Perfetto.
 
-    Times are those of the virtual clock: with the default timing model all work is instant.
+    Times are ticks of the virtual clock: with the default timing model all work is instant.
     """
-    faults: list[str] = []
-    trace = timeline_of(
-        opened.capture,
-        options=options,
-        timing=parse_timing(timing) if timing else None,
-        fault=lambda error: faults.append(str(error)),
-    )
+    faults = Faults()
+    trace = timeline_of(opened.capture, options=options, timing=timing, fault=faults.note)
     with byte_output(out) as file:
         file.writelines(trace.packets())
-    for fault in faults:
-        complain(fault)
-    return FAULTS if faults else FINE
+    return faults.report()

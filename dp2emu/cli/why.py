@@ -8,13 +8,13 @@ import click
 
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import FAULTS, FINE, complain
+from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.explain.query_account import accounts_of, parse_question
 from dp2emu.explain.query_report import document, lines
-from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.gpu.device.timing import Timing
 
 
 @verb_command("why")
@@ -24,7 +24,7 @@ from dp2emu.gpu.device.timing import parse_timing
 @with_timing
 @with_driver_options
 def command(
-    opened: Opened, query: str, as_json: bool, timing: str | None, options: Options
+    opened: Opened, query: str, as_json: bool, timing: Timing | None, options: Options
 ) -> int:
     """Explain the answers of a query: what counted, when it was delivered, what it waits for.
 
@@ -32,19 +32,13 @@ def command(
     5@12 means those answers of query 5 that were issued or delivered in call 12, and 5#0 its first
     answer.
     """
-    faults: list[str] = []
+    faults = Faults()
     found = accounts_of(
-        opened.capture,
-        parse_question(query),
-        options=options,
-        timing=parse_timing(timing) if timing else None,
-        fault=lambda error: faults.append(str(error)),
+        opened.capture, parse_question(query), options=options, timing=timing, fault=faults.note
     )
     with text_output("-") as out:
         if as_json:
             out.write(json.dumps(document(found), indent=1) + "\n")
         else:
             out.writelines(f"{line}\n" for account in found for line in lines(account))
-    for fault in faults:
-        complain(fault)
-    return FAULTS if faults else FINE
+    return faults.report()

@@ -2,16 +2,18 @@
 
 What a packet reads is declared: vertices and indices from the first to the last one where that is
 known, else to the end of the buffer; whole textures, constant buffers and views; copied boxes by
-their rows.  What it writes is declared exactly for copies, clears, writes and fills, which store
-every byte; a draw or a dispatch may write any byte of its targets and views, and the bytes that it
-changed are found by comparison (``writers``).  The tests and blending of a draw read its own
-targets, which is not listed.
+their rows, or if these are many from the first to the last.  What it writes is declared exactly
+for copies, clears, writes and fills, which store every byte; a draw or a dispatch may write any
+byte of its targets and views, and the bytes that it changed are found by comparison (``writers``).
+The tests and blending of a draw read its own targets, which is not listed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.gpu.command import bindings, packets
@@ -64,12 +66,38 @@ def _whole(
         yield Access(root, use, (span,), writes, exact)
 
 
-def _part(part: Part, use: str, *, writes: bool = False, exact: bool = True) -> Iterator[Access]:
-    """An access to a box of texels, by rows."""
+MOST_ROWS = 1 << 16
+"""Maximum number of rows of the boxes of a packet whose bytes are listed row by row."""
+
+
+def _part(
+    part: Part, use: str, *, writes: bool = False, exact: bool = True, rows: int | None = None
+) -> Iterator[Access]:
+    """An access to a box of texels, by rows; of a packet with more than ``MOST_ROWS`` rows one
+    inexact span.  ``rows`` is the number of rows of all boxes of the packet.
+    """
     root, start = root_of(part.surface)
     layout = part.surface.subresources
-    spans = _rows(part, layout[part.index], start - layout[0].offset)
-    yield Access(root, use, tuple(merged(spans)), writes, exact)
+    level, first = layout[part.index], start - layout[0].offset
+    if (_row_count(part.box) if rows is None else rows) > MOST_ROWS:
+        yield Access(root, use, _hull(part, level, first), writes, exact=False)
+        return
+    yield Access(root, use, tuple(merged(_rows(part, level, first))), writes, exact)
+
+
+def _row_count(box: Box) -> int:
+    return (box.bottom - box.top) * (box.back - box.front)
+
+
+def _hull(part: Part, level: Subresource, start: int) -> tuple[Span, ...]:
+    """The bytes from the first to the last row of a box."""
+    box = part.box
+    if box.front >= box.back or box.top >= box.bottom:
+        return ()
+    first = replace(part, box=replace(box, bottom=box.top + 1, back=box.front + 1))
+    last = replace(part, box=replace(box, top=box.bottom - 1, front=box.back - 1))
+    (begin, _), (_, end) = (next(_rows(each, level, start)) for each in (first, last))
+    return ((begin, end),) if begin < end else ()
 
 
 def _rows(part: Part, level: Subresource, start: int) -> Iterator[Span]:
@@ -115,7 +143,7 @@ def _drawn(draw: Draw) -> Iterator[Access]:
     stages = (("vertex", draw.vertex), ("pixel", draw.pixel))
     for name, bound in stages:
         yield from _bound(name, bound.textures, bound.buffers)
-    for name, program in _programs(draw):
+    for name, program in later_stages(draw):
         yield from _bound(name, program.textures, program.buffers)
     yield from _written(draw)
 
@@ -184,7 +212,10 @@ _CONSTANT_BYTES = 16
 """Size in bytes of a constant of four words."""
 
 
-def _programs(draw: Draw) -> Iterator[tuple[str, StageProgram]]:
+def later_stages(draw: Draw) -> Iterator[tuple[str, StageProgram]]:
+    """The stages between vertex program and clipping that a draw has, with their bindings; a hull
+    stage once for each phase.
+    """
     later = draw.post_vertex
     if later is None:
         return
@@ -251,9 +282,10 @@ def _filled(
 ) -> Iterator[Access]:
     if surface is None:
         return
-    for rect in rects:
-        box = Box(rect.left, rect.top, rect.right, rect.bottom)
-        yield from _part(Part(surface, 0, box), "clear", writes=True, exact=exact)
+    boxes = [Box(rect.left, rect.top, rect.right, rect.bottom) for rect in rects]
+    rows = sum(map(_row_count, boxes))
+    for box in boxes:
+        yield from _part(Part(surface, 0, box), "clear", writes=True, exact=exact, rows=rows)
 
 
 def _copied(packet: packets.Copy) -> Iterator[Access]:

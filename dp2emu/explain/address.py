@@ -25,7 +25,7 @@ _FORMS = (
 
 
 class Address(msgspec.Struct, frozen=True):
-    """A place in a capture: one of an event, a call with or without a token, an API call, a frame.
+    """A place in a capture: an event, a call with or without a token, an API call or a frame.
 
     Events and frames count from 0, as calls and tokens do.  ``item`` counts the events of a token
     or of a call of the DDI from 0; without it the first is meant.  A frame means the event that

@@ -41,7 +41,7 @@ class Origin(msgspec.Struct, frozen=True):
     """The place in a capture from which an event came.
 
     ``name`` is the token, the DDI function or the record.  ``call`` counts calls of
-    D3dDrawPrimitives2 or, in a capture of Direct3D 10/11, those of the DDI, from 0; what happens
+    D3dDrawPrimitives2 or, in a capture of Direct3D 10/11, calls of the DDI, from 0; what happens
     between calls has the number of the next one.  ``token`` counts the tokens of the call that
     were executed; None for a DDI call and for what is no call.  ``api_call`` is the number of the
     recorded program's API call, None if unknown.  ``device`` is the context or the device.
@@ -115,6 +115,12 @@ class Event(msgspec.Struct, frozen=True):
     def address(self) -> str:
         """The address by running number, such as ``E12``."""
         return f"E{self.number}"
+
+    @property
+    def title(self) -> str:
+        """Address, place, API call if known, and name, such as ``E4 1:7 @52 CLEAR``."""
+        api = "" if self.api_call is None else f" @{self.api_call}"
+        return f"{self.address} {self.place}{api} {self.name}"
 
     @property
     def place(self) -> str:
@@ -232,25 +238,36 @@ _AREAS: dict[type[Any], Callable[[Any], int]] = {
 
 def shaders_of(packet: Packet) -> tuple[str, ...]:
     """Names of the programs of a draw or dispatch, in the order of the pipeline."""
-    if isinstance(packet, packets.Dispatch):
-        return (program_name(packet.stage.program),)
-    if not isinstance(packet, Draw):
-        return ()
-    programs = (packet.pipeline.vertex, *_later_programs(packet), packet.pipeline.pixel)
+    programs = (program for _, program in programs_of(packet))
     return tuple("-" if program is None else program_name(program) for program in programs)
 
 
-def _later_programs(draw: Draw) -> Iterator[Program]:
-    """The programs of hull (by control point), domain and geometry stages that a draw has."""
+def programs_of(packet: Packet | None) -> Iterator[tuple[str, Program | None]]:
+    """Pairs of stage and program of a draw or dispatch, in the order of the pipeline; None for a
+    draw without vertex or pixel program.
+
+    The program of a hull stage is the one of its control points.
+    """
+    if isinstance(packet, packets.Dispatch):
+        yield "compute", packet.stage.program
+    elif isinstance(packet, Draw):
+        yield "vertex", packet.pipeline.vertex
+        yield from _later_programs(packet)
+        yield "pixel", packet.pipeline.pixel
+
+
+def _later_programs(draw: Draw) -> Iterator[tuple[str, Program]]:
+    """The programs of hull, domain and geometry stages that a draw has, by stage."""
     later = draw.post_vertex
     if later is None:
         return
     patches = later.tessellation
     if patches is not None:
-        bound = (patches.hull.points, patches.domain)
-        yield from (each.program for each in bound if each is not None)
+        if patches.hull.points is not None:
+            yield "hull", patches.hull.points.program
+        yield "domain", patches.domain.program
     if later.geometry is not None:
-        yield later.geometry.bound.program
+        yield "geometry", later.geometry.bound.program
 
 
 def primitives_of(packet: Packet) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -70,10 +71,14 @@ class FilmCamera(Observer):
         if not self._film.wants(event):
             return
         for handle in event.targets:
-            surface = stage.surface(handle)
-            if pictured(surface):
-                for shows in kinds_of(surface.desc):
-                    self._take(event, handle, surface, shows)
+            # A record of the host may name a surface that does not exist, which is a fault.
+            with suppress(UsageError):
+                self._picture(event, handle, stage.surface(handle))
+
+    def _picture(self, event: Event, handle: int, surface: Surface) -> None:
+        if pictured(surface):
+            for shows in kinds_of(surface.desc):
+                self._take(event, handle, surface, shows)
 
     def _take(self, event: Event, handle: int, surface: Surface, shows: str) -> None:
         picture = take(surface, shows)

@@ -15,8 +15,8 @@ def input_names(event: Event, draw: Draw, stage: Stage) -> Mapping[str, str]:
     """Semantic names and indices (``TEXCOORD0``) of the input registers of a draw's vertex shader,
     by the register's name.
 
-    Empty for shaders whose code is in no container, as drivers get it, and if the device has
-    another shader by now.
+    Registers whose semantic is no identifier are left out.  Empty for shaders whose code is in no
+    container, as drivers get it, and if the device has another shader by now.
     """
     facade = stage.player.facade
     device = None if facade is None else facade.device(event.origin.device)
@@ -32,5 +32,5 @@ def input_names(event: Event, draw: Draw, stage: Stage) -> Mapping[str, str]:
     return {
         f"v{each.register}": f"{each.semantic}{each.index}"
         for each in signature
-        if each.register is not None and each.semantic.isprintable()
+        if each.register is not None and each.semantic.isascii() and each.semantic.isidentifier()
     }

@@ -18,6 +18,7 @@ from dp2emu.capture.records import Record
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts
 from dp2emu.errors import UsageError
+from dp2emu.explain.accesses import root_of
 from dp2emu.explain.address import Address, find, matches, parse_address
 from dp2emu.explain.events import Event, Origin, written_surfaces
 from dp2emu.explain.memory_log import MemoryLog, Trail, arrays_of
@@ -93,12 +94,11 @@ class _Log(Observer):
 def _roots(event: Event, packet: Packet | None, stage: Stage) -> set[int]:
     """Handles of the surfaces with memory of their own that an event may change."""
     if packet is not None:
-        return {stage.handle(each.parent or each) for each in written_surfaces(packet)}
+        return {stage.handle(root_of(each)[0]) for each in written_surfaces(packet)}
     found = set()
     for handle in event.targets:
         surface = stage.gpu.heap.get(handle)
-        above = None if surface is None else surface.parent
-        found.add(handle if above is None else above.handle)
+        found.add(handle if surface is None else root_of(surface)[0].handle)
     return found
 
 
@@ -113,8 +113,10 @@ def _host_memory(record: Record) -> tuple[int, ...]:
 
 def _changes_surfaces(record: Record) -> bool:
     """Whether a record may create or destroy surfaces."""
-    kinds = records.SurfaceCreated, records.SurfaceDestroyed, records.EntryCalled
-    return isinstance(record, kinds)
+    if isinstance(record, records.EntryCalled):
+        # Maps that discard give a resource another surface.
+        return any(part in record.entry for part in ("Resource", "Map", "DestroyDevice"))
+    return isinstance(record, records.SurfaceCreated | records.SurfaceDestroyed)
 
 
 @checked
@@ -122,7 +124,7 @@ class Inspector:
     """A capture whose machine can be moved to any event, forward and back.  Mutable: it moves.
 
     ``position`` is the number of the last executed event, ``START`` before the first.  Results are
-    those of the emulated driver after that event: ``read``, ``surface``, ``facts``, ``counters``.
+    of the emulated driver after that event: ``read``, ``surface``, ``facts``, ``counters``.
     Going back needs the bytes that events replaced; ``memory`` bounds how many bytes of these are
     kept, and before the oldest of them the capture is played again from its start.  ``capture``
     has to be readable several times.  ``options``, ``timing`` and ``watcher`` are as in ``play``.
@@ -287,7 +289,9 @@ class Inspector:
         data = self.surface(handle).data
         size = data.nbytes - offset if size is None else size
         if offset < 0 or size < 0 or offset + size > data.nbytes:
-            raise UsageError(f"surface {handle} has {data.nbytes} bytes, not {offset} to {size}")
+            raise UsageError(
+                f"surface {handle} has {data.nbytes} bytes, not {offset} to {offset + size}"
+            )
         return data[offset : offset + size].tobytes()
 
     def surface(self, handle: int) -> Surface:
@@ -375,9 +379,10 @@ class _Machine:
                 self._wanted = count
                 self._continue()
                 self._stopped.acquire()
-                if self._error is not None:
-                    raise self._error
-        return count is None or len(events) >= count
+        there = count is not None and len(events) >= count
+        if self._error is not None and not there:
+            raise self._error
+        return count is None or there
 
     def _continue(self) -> None:
         if self._thread is None:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from dp2emu.explain.engine import Engine, Run
 from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.pixel_shader.pixel_stage import Observing, Shading
 from dp2emu.gpu.rasterizer.planes import Sites
 from dp2emu.shader import ir, reference
 from dp2emu.shader.ir import Lod, TextureKind
 from dp2emu.shader.observed import run_observed
-from dp2emu.shader.reference import Environment, Machine, Result, Run, Sampler, Watch
+from dp2emu.shader.reference import Machine, Result, Sampler, Watch
 from dp2emu.shader.texture.bindings import LevelField, LimitField
 from dp2emu.shader.types import Lanes
 
@@ -41,7 +42,7 @@ class _Pixels(Observing):
 class CountedOperations(_Pixels):
     """Counts the operations that each pixel's fragments execute, in ``operations``.
 
-    ``lanes`` counts the lanes that ran, ``helpers`` those of them that complete quads.  Mutable.
+    ``lanes`` counts the lanes that ran, ``helpers`` the helper lanes among them.  Mutable.
     """
 
     def __init__(self, size: tuple[int, int], samples: int) -> None:
@@ -49,30 +50,35 @@ class CountedOperations(_Pixels):
         self.operations = np.zeros(size, np.int64)
         self.lanes = self.helpers = 0
 
-    def at(self, shading: Shading, sites: Sites, real: Mask | None) -> Run:
+    def at(self, shading: Shading, sites: Sites, real: Mask | None) -> reference.Run:
         """An engine that counts the operations of one run."""
+        return _Counting(self, sites, real)
 
-        def run(
-            program: ir.Program,
-            inputs: Mapping[str, Lanes],
-            uniforms: Mapping[str, Lanes],
-            lanes: int,
-            mask: Mask | None = None,
-            sampler: Any = None,
-            watch: Any = None,
-            fetcher: Any = None,
-            memory: Any = None,
-        ) -> Result:
-            counter = _Counter(lanes)
-            environment = Environment(sampler, watch, fetcher, memory)
-            result = run_observed(program, inputs, uniforms, lanes, environment, counter, mask)
-            chosen, y, x = self.real_places(sites, real)
-            np.add.at(self.operations, (y, x), counter.counts[chosen])
-            self.lanes += lanes
-            self.helpers += lanes - len(chosen)
-            return result
+    def count(self, run: Run, sites: Sites, real: Mask | None) -> Result:
+        """Run a program, and count its operations."""
+        counter = _Counter(run.lanes)
+        given = run.program, run.inputs, run.uniforms, run.lanes, run.environment
+        result = run_observed(*given, counter, run.mask)
+        chosen, y, x = self.real_places(sites, real)
+        np.add.at(self.operations, (y, x), counter.counts[chosen])
+        self.lanes += run.lanes
+        self.helpers += run.lanes - len(chosen)
+        return result
 
-        return run
+
+class _Counting(Engine):
+    """Counts the operations of the runs at some pixels."""
+
+    def __init__(self, into: CountedOperations, sites: Sites, real: Mask | None) -> None:
+        self._into, self._sites, self._real = into, sites, real
+
+    def run(self, run: Run) -> Result:
+        """Run a program, and count its operations."""
+        return self._into.count(run, self._sites, self._real)
+
+    def run_masked(self, run: Run) -> Result:
+        """Run a program, and count its operations."""
+        return self.run(run)
 
 
 class _Counter:
@@ -111,7 +117,7 @@ class ReadLevels(_Pixels):
         self._found: I64 | None = None
         self._active: Mask | None = None
 
-    def at(self, shading: Shading, sites: Sites, real: Mask | None) -> Run:
+    def at(self, shading: Shading, sites: Sites, real: Mask | None) -> reference.Run:
         """An engine that keeps the levels that one run reads."""
 
         def run(program: ir.Program, *given: Any, **others: Any) -> Result:

@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Dp2Error, UsageError
-from dp2emu.explain.address import Address, find, matches
+from dp2emu.errors import UsageError
+from dp2emu.explain.address import Address
+from dp2emu.explain.at_packet import at_packet
 from dp2emu.explain.events import Event
 from dp2emu.explain.lanes import (
     Chosen,
@@ -20,9 +21,9 @@ from dp2emu.explain.lanes import (
     trace_vertex,
     traced_pixel,
 )
-from dp2emu.explain.playback import Observer, Playback, Stage
+from dp2emu.explain.playback import Stage
 from dp2emu.explain.shader_trace import ShaderTrace
-from dp2emu.gpu.command.packets import Dispatch, Draw, Packet
+from dp2emu.gpu.command.packets import Dispatch, Draw
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.replay import Watcher
 from dp2emu.replay.player import Recording
@@ -43,73 +44,49 @@ class Lane(msgspec.Struct, frozen=True):
     chosen: Chosen = Chosen()
 
 
-class LaneObserver(Observer):
-    """Traces a lane of the event at an address.  Mutable: ``traces`` are set by the event.
+class _Tracing:
+    """Traces a lane before its event, and checks afterwards what was stored.  Mutable."""
 
-    ``events`` are those seen so far.  ``error`` is what the tracing raised.
-    """
-
-    def __init__(self, address: Address, lane: Lane) -> None:
-        self.events: list[Event] = []
-        self.traces: tuple[ShaderTrace, ...] = ()
-        self.error: Dp2Error | None = None
-        self.done = False
-        self._address, self._lane = address, lane
+    def __init__(self, lane: Lane) -> None:
+        self._lane = lane
         self._drawn: Draw | None = None
-        self._event: Event | None = None
+        self._traces: tuple[ShaderTrace, ...] = ()
 
-    def before(self, event: Event, packet: Packet | None, stage: Stage) -> None:
-        """Trace the lane if this is its event."""
-        if self._event is not None or not matches(event, self._address):
-            return
-        if self._address.frame is not None and packet is not None:
-            return
-        self._event = event
-        try:
-            self._trace(event, packet)
-        except Dp2Error as error:
-            self.error = error
+    def trace(self, event: Event, packet: Any, stage: Stage) -> tuple[ShaderTrace, ...]:
+        """The traces of the lane in a packet that is about to be executed."""
+        self._traces = _TRACE[self._lane.what](self, packet)
+        return self._traces
 
-    def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
-        """Check that the event stored what the trace says."""
-        self.events.append(event)
-        if self._event is None or event.number != self._event.number:
-            return
-        self.done = True
-        if self._drawn is not None and self.error is None:
-            try:
-                check_stored(self.traces[0], self._drawn, Pixel(*self._lane.numbers))
-            except Dp2Error as error:
-                self.error = error
+    def check(self, event: Event, stage: Stage) -> None:
+        """Raise Disagreement if the event stored something else than the trace of a pixel says."""
+        if self._drawn is not None:
+            check_stored(self._traces[0], self._drawn, Pixel(*self._lane.numbers))
 
-    def _trace(self, event: Event, packet: Packet | None) -> None:
-        what, wanted = self._lane.what, Dispatch if self._lane.what == "thread" else Draw
-        if not isinstance(packet, wanted):
-            noun = wanted.__name__.lower()
-            raise UsageError(f"{event.address} is a {event.kind}: {what} needs a {noun}")
-        self.traces = _TRACE[what](self, packet)
-
-    def _pixel(self, draw: Draw) -> tuple[ShaderTrace, ...]:
+    def pixel(self, draw: Draw) -> tuple[ShaderTrace, ...]:
+        """The trace of a pixel; the draw is kept for the check."""
         x, y = self._lane.numbers
         made, self._drawn = traced_pixel(draw, Pixel(x, y), self._lane.chosen)
         return (made,)
 
-    def _vertex(self, draw: Draw) -> tuple[ShaderTrace, ...]:
+    def vertex(self, draw: Draw) -> tuple[ShaderTrace, ...]:
+        """The trace of a vertex."""
         return (trace_vertex(draw, self._lane.numbers[0], self._lane.chosen.instance or 0),)
 
-    def _primitive(self, draw: Draw) -> tuple[ShaderTrace, ...]:
+    def primitive(self, draw: Draw) -> tuple[ShaderTrace, ...]:
+        """The traces of a primitive."""
         return trace_primitive(draw, self._lane.numbers[0], self._lane.chosen.instance or 0)
 
-    def _thread(self, dispatch: Dispatch) -> tuple[ShaderTrace, ...]:
+    def thread(self, dispatch: Dispatch) -> tuple[ShaderTrace, ...]:
+        """The trace of a thread."""
         x, y, z = self._lane.numbers
         return (trace_thread(dispatch, (x, y, z)),)
 
 
-_TRACE: dict[str, Callable[[LaneObserver, Any], tuple[ShaderTrace, ...]]] = {
-    "pixel": LaneObserver._pixel,
-    "vertex": LaneObserver._vertex,
-    "primitive": LaneObserver._primitive,
-    "thread": LaneObserver._thread,
+_TRACE: dict[str, Callable[[_Tracing, Any], tuple[ShaderTrace, ...]]] = {
+    "pixel": _Tracing.pixel,
+    "vertex": _Tracing.vertex,
+    "primitive": _Tracing.primitive,
+    "thread": _Tracing.thread,
 }
 
 
@@ -126,20 +103,19 @@ def trace_event(
 
     One trace, or for a primitive one for each program and invocation.  Raises UsageError if there
     is no such event or lane, Disagreement if the engine that plays the capture stored something
-    else than the trace says, Unsupported as the draw does.
+    else than the trace says, Exceeded and Unsupported as the draw or dispatch does.
     """
     if len(lane.numbers) != LANES[lane.what]:
         raise UsageError(f"{lane.what} takes {LANES[lane.what]} numbers, not {len(lane.numbers)}")
-    observer = LaneObserver(address, lane)
-    playback = Playback(capture, [observer], options=options, timing=timing, watcher=watcher)
-    try:
-        while not observer.done and playback.step():
-            pass
-    finally:
-        playback.close()
-    if observer.error is not None:
-        raise observer.error
-    if not observer.traces:
-        event = find(observer.events, address)
-        raise UsageError(f"{event.address} is a {event.kind}, which runs no shader")
-    return observer.traces
+    tracing = _Tracing(lane)
+    _, traces = at_packet(
+        capture,
+        address,
+        tracing.trace,
+        kind=Dispatch if lane.what == "thread" else Draw,
+        after=tracing.check,
+        options=options,
+        timing=timing,
+        watcher=watcher,
+    )
+    return traces

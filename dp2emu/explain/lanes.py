@@ -8,17 +8,17 @@ whole draw runs as it did.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from dp2emu.errors import Disagreement, UsageError
-from dp2emu.explain.events import written_surfaces
-from dp2emu.explain.shader_trace import Run, ShaderTrace, Stored, trace
+from dp2emu.errors import Disagreement, Unsupported, UsageError
+from dp2emu.explain.engine import Engine, Run
+from dp2emu.explain.rehearsal import MOST_FRAGMENTS, resolved, restored
+from dp2emu.explain.shader_trace import ShaderTrace, Stored, trace
 from dp2emu.gpu.arrays import Mask
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Dispatch, Draw
@@ -26,21 +26,19 @@ from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.compute_shader import dispatch as dispatches
 from dp2emu.gpu.draw.draw_stages import CHUNK, assembled_chunk, draw_chunk, geometry_names
 from dp2emu.gpu.input_assembler.indirect_arguments import direct_dispatch
-from dp2emu.gpu.input_assembler.vertex_fetch import instanced, measured, uncut
+from dp2emu.gpu.input_assembler.vertex_fetch import instanced, uncut
 from dp2emu.gpu.output_merger.depth_test import depth_planes
 from dp2emu.gpu.output_merger.draw_targets import Targets
 from dp2emu.gpu.patches.patch_draws import tessellated
-from dp2emu.gpu.pixel_shader.pixel_stage import Observing, Shading, shade, shading
+from dp2emu.gpu.pixel_shader.pixel_stage import Shading, shade, shading
 from dp2emu.gpu.rasterizer.clip import Geometry
 from dp2emu.gpu.rasterizer.planes import Sites, sites
 from dp2emu.gpu.rasterizer.primitive_setup import set_up
 from dp2emu.gpu.rasterizer.spans import batches
-from dp2emu.gpu.shader_resources.constant_buffers import with_constants
 from dp2emu.gpu.shader_resources.textures import StageSampler, Texturing
 from dp2emu.gpu.vertex_shader.vertex_stage import StageRun, fetcher
 from dp2emu.shader import ir, reference
-from dp2emu.shader.reference import Environment, Fetcher, Memory, Result, Sampler, Watch
-from dp2emu.shader.types import I32, Lanes
+from dp2emu.shader.reference import Result
 
 WRITTEN, KILLED, FAILED = "written", "killed", "tests failed"
 """Verdicts of a fragment: it passed all tests; the shader discarded it; or a depth, stencil, alpha
@@ -50,67 +48,10 @@ or coverage test dropped it."""
 _NAMED = 8
 """Most primitives that an error names."""
 
-# Memory
-
-
-@contextmanager
-def restored(packet: Draw | Dispatch) -> Iterator[None]:
-    """Context manager that restores, at its end, the memory that a packet writes."""
-    words: dict[int, I32] = {id(s.words): s.words for s in written_surfaces(packet)}
-    kept = {number: each.copy() for number, each in words.items()}
-    try:
-        yield
-    finally:
-        for number, each in words.items():
-            each[:] = kept[number]
-
-
-def direct(draw: Draw) -> Draw:
-    """The draw as it runs: counted, with the present constants, and without stream output."""
-    draw = with_constants(measured(draw))
-    later = draw.post_vertex
-    if later is None:
-        return draw
-    output = replace(later.output, layouts={})
-    return replace(draw, post_vertex=replace(later, output=output))
-
-
 # Engines that trace a lane
 
 
-class _Engine(Observing):
-    """The reference engine, as a base of engines that trace some of its runs."""
-
-    def __call__(
-        self,
-        program: ir.Program,
-        inputs: Mapping[str, Lanes],
-        uniforms: Mapping[str, Lanes],
-        lanes: int,
-        mask: Mask | None = None,
-        sampler: Sampler | None = None,
-        watch: Watch | None = None,
-        fetcher: Fetcher | None = None,
-        memory: Memory | None = None,
-    ) -> Result:
-        """Run a program as ``reference.run`` does."""
-        environment = Environment(sampler, watch, fetcher, memory)
-        if mask is None:
-            return self.run(Run(program, inputs, uniforms, lanes, environment))
-        return reference.run(
-            program, inputs, uniforms, lanes, mask, sampler, watch, fetcher, memory
-        )
-
-    def run(self, run: Run) -> Result:
-        """Run a program in all lanes."""
-        return run.result()
-
-    def at(self, shading: Shading, sites: Sites, real: Mask | None) -> reference.Run:
-        """The engine of a pixel program; this one traces none."""
-        return self
-
-
-class _OfLane(_Engine):
+class _OfLane(Engine):
     """Traces one lane of the next run.  Mutable."""
 
     def __init__(self, found: list[ShaderTrace], lane: int, named: str, stage: str) -> None:
@@ -123,7 +64,7 @@ class _OfLane(_Engine):
         return result
 
 
-class _OfPixel(_Engine):
+class _OfPixel(Engine):
     """Traces a pixel of a primitive, or a sample of it.  Mutable."""
 
     def __init__(self, pixel: Pixel, primitive: int, sample: int | None, named: str) -> None:
@@ -152,7 +93,7 @@ def _there(shading: Shading, sites: Sites, real: Mask | None, pixel: Pixel) -> M
     return found if real is None else found & real
 
 
-class _Shaded(_Engine):
+class _Shaded(Engine):
     """Notes the primitives that shade a pixel, in order.  Mutable."""
 
     def __init__(self, pixel: Pixel) -> None:
@@ -244,7 +185,11 @@ class _Pixels:
         self.texturing = Texturing.of(draw, None, reference.run)
 
     def fragments(self) -> Iterator[_Fragment]:
-        """The primitives that cover the pixel, in order."""
+        """The primitives that cover the pixel, in order.
+
+        Raises Unsupported for more than ``MOST_FRAGMENTS``.
+        """
+        count = 0
         for number, part in enumerate(self.parts):
             region = self._targets(part.draw, narrow=True).region
             primitives = set_up(part.draw, part.geometry, region)
@@ -252,6 +197,9 @@ class _Pixels:
             for spans in primitives.spans:
                 inside = (spans.right > spans.left) & (spans.y == self.pixel.y)
                 found |= {int(n) for n in primitives.numbers[spans.primitive[inside]]}
+            count += len(found)
+            if count > MOST_FRAGMENTS:
+                raise Unsupported(f"traces of pixels with more than {MOST_FRAGMENTS} fragments")
             for primitive in sorted(found):
                 yield _Fragment(number, part.instance, primitive)
 
@@ -332,7 +280,7 @@ def traced_pixel(
     """Trace as ``trace_pixel`` does; returns also the draw with the targets that were written,
     which a geometry program may choose.
     """
-    chosen, draw = chosen or Chosen(), direct(draw)
+    chosen, draw = chosen or Chosen(), resolved(draw)
     with np.errstate(all="ignore"):
         with restored(draw):
             stages = _Pixels(draw, pixel)
@@ -425,7 +373,7 @@ def trace_vertex(draw: Draw, vertex: int, instance: int = 0) -> ShaderTrace:
     Numbers are those that vertices have in their buffers: indices plus the base.  Raises
     UsageError if the draw has no vertex program or does not have the instance.
     """
-    draw = _instance(direct(draw), instance)
+    draw = _instance(resolved(draw), instance)
     if draw.pipeline.vertex is None:
         raise UsageError("the draw has no vertex program: its vertices are transformed already")
     found: list[ShaderTrace] = []
@@ -443,10 +391,10 @@ def _instance(draw: Draw, number: int) -> Draw:
     raise UsageError(f"the draw has no instance {number}")
 
 
-class _Only(_Engine):
+class _Only(Engine):
     """Runs one program on another engine, and all others as they are."""
 
-    def __init__(self, engine: _Engine, program: ir.Program) -> None:
+    def __init__(self, engine: Engine, program: ir.Program) -> None:
         self._engine, self._program = engine, program
 
     def run(self, run: Run) -> Result:
@@ -463,7 +411,7 @@ class _Plan(NamedTuple):
     wanted: tuple[int, ...]
 
 
-class _OfPrimitive(_Engine):
+class _OfPrimitive(Engine):
     """Traces the programs of stages after the vertex stage for one primitive.  Mutable."""
 
     def __init__(self, plans: list[_Plan], primitive: int) -> None:
@@ -500,7 +448,7 @@ def trace_primitive(draw: Draw, primitive: int, instance: int = 0) -> tuple[Shad
     arrives for geometry programs.  Raises UsageError if the draw has none of these programs or
     does not have the primitive.
     """
-    draw = _instance(direct(draw), instance)
+    draw = _instance(resolved(draw), instance)
     plans = [*_plans(draw)]
     if not plans:
         raise UsageError("the draw has no hull, domain or geometry program")
@@ -534,17 +482,17 @@ def _plans(draw: Draw) -> Iterator[_Plan]:
         yield _Plan(geometry.bound.program, "geometry", geometry.instances, instances)
 
 
-class _OfDomain(_Engine):
+class _OfDomain(Engine):
     """Traces a lane of one run of the domain program.  Mutable: it counts ``runs``."""
 
     def __init__(self, program: ir.Program) -> None:
         self._program = program
-        self._inner: _Engine = _Engine()
+        self._inner: Engine = Engine()
         self._wanted: tuple[int, int, str] | None = None
         self.runs = 0
         self.found: list[ShaderTrace] = []
 
-    def over(self, inner: _Engine, wanted: tuple[int, int, str]) -> _OfDomain:
+    def over(self, inner: Engine, wanted: tuple[int, int, str]) -> _OfDomain:
         """Run all other programs on ``inner``; trace the run and lane of ``wanted``."""
         self._inner, self._wanted, self.runs = inner, wanted, 0
         return self
@@ -561,7 +509,7 @@ class _OfDomain(_Engine):
         return result
 
 
-def _domain(draw: Draw, patch: int, inner: _Engine) -> _OfDomain | None:
+def _domain(draw: Draw, patch: int, inner: Engine) -> _OfDomain | None:
     """The engine that traces the domain program for the first vertex of a patch; None if the draw
     has none, or the patch no vertex.
     """
@@ -584,7 +532,7 @@ def _domain(draw: Draw, patch: int, inner: _Engine) -> _OfDomain | None:
 # Threads
 
 
-class _OfThread(_Engine):
+class _OfThread(Engine):
     """Traces a thread by its number among all threads of a dispatch.  Mutable."""
 
     def __init__(self, program: ir.Program, thread: int, named: str) -> None:

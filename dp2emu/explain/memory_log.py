@@ -41,7 +41,7 @@ class _Change(NamedTuple):
 class Trail:
     """The memory of one surface over the events.  Mutable: the log adds to it.
 
-    ``desc`` and ``layout`` are those of the surface.  It exists after the events from ``born`` on,
+    ``desc`` and ``layout`` describe the surface.  It exists after the events from ``born`` on,
     up to but not including ``died``, if that is not None; ``surface`` is None from then on, and
     ``last`` has its last bytes, compressed.
     """

@@ -179,8 +179,8 @@ def _many(count: int, one: str, more: str) -> str:
 def obj_lines(pieces: Iterable[Piece]) -> Iterator[str]:
     """Lines of a Wavefront OBJ file: positions, and points, lines and faces between them.
 
-    Positions of input are those of the vertices, of vertex, domain and geometry stages the clip
-    space divided by w, of clipped primitives the screen in pixels with y up and depth as z.
+    Positions at the stage ``input`` are as stored, at ``vertex``, ``domain`` and ``geometry`` in
+    clip space divided by w, and at ``clip`` on the screen in pixels, with y up and depth as z.
     Vertices without a finite position are written as zeros, and no face uses them.
     """
     yield "# x y z of vertices, then the primitives of a draw"

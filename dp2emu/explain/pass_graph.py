@@ -13,7 +13,7 @@ import msgspec
 
 from dp2emu.argument_check import checked
 from dp2emu.capture import records
-from dp2emu.capture.records import LABEL, Record
+from dp2emu.capture.records import Record
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
@@ -113,10 +113,10 @@ class PassGraph(Observer):
 
     def performed(self, record: Record, stage: Stage) -> None:
         """Note the names of surfaces."""
-        if isinstance(record, records.Annotation) and record.key.startswith(LABEL):
-            number = record.key.removeprefix(LABEL)
-            if number.isascii() and number.isdecimal() and len(number) <= 18:
-                self._labels[int(number)] = record.text
+        if isinstance(record, records.Annotation):
+            handle = stage.labelled(record)
+            if handle is not None:
+                self._labels[handle] = record.text
 
     def name(self, handle: int) -> str:
         """The name of a resource: its kind, handle and size, and its label."""

@@ -63,8 +63,8 @@ class Entry(msgspec.Struct):
 class History(msgspec.Struct, frozen=True):
     """The history of pixel ``x``, ``y`` of subresource ``index`` of the surface ``target``.
 
-    ``values`` are the stored numbers of each sample at the end, and ``value`` those of the chosen
-    sample, or of the mean of all.
+    ``values`` are the stored numbers of each sample at the end, and ``value`` the numbers of
+    the chosen sample, or the mean of all.
     """
 
     target: int

@@ -29,6 +29,7 @@ from dp2emu.explain.pixel_survey import (
     sources_of,
     with_raster_state,
 )
+from dp2emu.explain.rehearsal import MOST_FRAGMENTS
 from dp2emu.gpu.arrays import F32, F64, I64, Mask, Words
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Draw
@@ -57,9 +58,6 @@ from dp2emu.gpu.work_budget import WorkBudget
 from dp2emu.limits import Limits
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.types import I32
-
-MOST_FRAGMENTS = 1 << 16
-"""Maximum number of fragments of one draw at a pixel that are recorded."""
 
 
 class Examined(msgspec.Struct, frozen=True):

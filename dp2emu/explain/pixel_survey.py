@@ -95,8 +95,8 @@ class Chunk(msgspec.Struct, frozen=True):
 
 
 def numbers_of(draw: Draw, primitives: Geometry | Primitives) -> I64:
-    """Numbers by which people know primitives: in the draw, or among those that a geometry program
-    emits.
+    """Numbers of primitives as verbs show them: in the draw, or in the output of a geometry
+    program.
     """
     emitted = draw.post_vertex is not None and draw.post_vertex.geometry is not None
     return sources_of(primitives) if emitted else primitives.numbers

@@ -1,12 +1,13 @@
 """Playing a capture event by event: observers see the memory before and after each.
 
-The emulated driver executes the packets of each token before the next token, instead of those of
-a whole call at its end, and executes draws one by one.  Neither changes a result: packets are
+The emulated driver executes the packets of each token before the next token, instead of all
+packets of a call at its end, and executes draws one by one.  Neither changes a result: packets are
 executed in the same order at the same virtual times.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
@@ -50,6 +51,10 @@ from dp2emu.replay.player import Player, Recording, annotated_timing
 from dp2emu.replay.tally import Tally
 
 PRESENT = f"{entries.DXGI}Present"
+_LABEL = re.compile(
+    f"({re.escape(records.LABEL)}|{re.escape(records.RESOURCE_LABEL)})([0-9]{{1,18}})"
+)
+"""Key of an annotation that names a surface or a resource."""
 
 
 class Observer:
@@ -116,6 +121,14 @@ class Stage:
             resources = self.player.facade.resources().values()
             found |= {self.handle(each.surface): each.surface for each in resources}
         return found
+
+    def labelled(self, record: records.Annotation) -> int | None:
+        """The handle of the surface that a ``record`` names, None for another annotation."""
+        found = _LABEL.fullmatch(record.key)
+        if found is None:
+            return None
+        number = int(found[2])
+        return number if found[1] == records.LABEL else self._resource_handle(number) or None
 
     def shown(self, record: records.Pictured) -> int:
         """The handle of the surface in a ``record`` of what a program showed or read, 0 if it does
@@ -192,6 +205,7 @@ class Recorder:
         self._open: tuple[Event, Packet, int] | None = None
         self._error: Dp2Error | None = None
         self._markers: tuple[str, ...] = ()
+        self._unmarked = 0
         self._shown: records.Pictured | None = None
         self._frame = 0
         self._tokens = 0
@@ -369,9 +383,19 @@ class Recorder:
             self._shown = record
         elif isinstance(record, records.Annotation):
             self._imported |= record.key == records.IMPORTED
-            if record.key == records.MARKER_BEGIN:
-                self._markers = (*self._markers, record.text)[:MARKERS]
-            elif record.key == records.MARKER_END:
+            self._mark(record)
+
+    def _mark(self, record: records.Annotation) -> None:
+        """Begin or end a mark; of those beyond ``MARKERS`` only the number is kept."""
+        if record.key == records.MARKER_BEGIN:
+            if len(self._markers) < MARKERS:
+                self._markers = (*self._markers, record.text)
+            else:
+                self._unmarked += 1
+        elif record.key == records.MARKER_END:
+            if self._unmarked:
+                self._unmarked -= 1
+            else:
                 self._markers = self._markers[:-1]
 
     def _begin_host(self, kind: EventKind, text: str, record: Record) -> Event:

@@ -35,6 +35,9 @@ from dp2emu.replay.values import payload_value
 
 GET_DATA, DESTROY = "QueryGetData", "DestroyQuery"
 
+WAITS = 1000
+"""Maximum number of waits of an answer that are kept: many queries may wait for many calls."""
+
 
 class QueryName(NamedTuple):
     """A query: ``context`` and ``query`` id of a D3dDrawPrimitives2 query, or device and number of
@@ -111,7 +114,9 @@ class Account(msgspec.Struct):
 
     ``number`` counts the answers of the query from 0.  ``begin`` is None for a query without
     BEGIN, ``end`` and ``report`` are None for one that has not ended.  ``parts`` are the events
-    between them; ``dropped`` is the call that superseded or deleted the query.
+    between them; ``waits`` are the first ``WAITS`` calls that did not have the answer, and
+    ``more_waits`` the number of the others; ``dropped`` is the call that superseded or deleted the
+    query.
     """
 
     name: QueryName
@@ -125,8 +130,16 @@ class Account(msgspec.Struct):
     state: State = State.NOT_ENDED
     delivery: Delivery | None = None
     waits: list[Wait] = msgspec.field(default_factory=list)
+    more_waits: int = 0
     dropped: int | None = None
     formula: Formula | None = None
+
+    def wait(self, wait: Wait) -> None:
+        """Note a call that did not have the answer."""
+        if len(self.waits) < WAITS:
+            self.waits.append(wait)
+        else:
+            self.more_waits += 1
 
     @property
     def open(self) -> bool:
@@ -270,7 +283,7 @@ class QueryAccounts(Observer):
             if not account.wanted:
                 self._drop(account, performed)
             elif response is None:
-                account.waits.append(_wait(account, number, answer.time, performed.error))
+                account.wait(_wait(account, number, answer.time, performed.error))
             else:
                 place = number, answer.time, response.offset, len(answer.response)
                 account.delivery = Delivery(*place, response.data, repeated)
@@ -298,7 +311,7 @@ class QueryAccounts(Observer):
         polls = self._polls.get(source, [])
         first = bisect_left(polls, account.end.call, key=lambda poll: poll.call)
         for poll in polls[first:]:
-            account.waits.append(Wait(poll.call, poll.time, Reason.GPU, account.end.time))
+            account.wait(Wait(poll.call, poll.time, Reason.GPU, account.end.time))
 
     def performed(self, record: Record, stage: Stage) -> None:
         """Note the end of a context, and results of GetData of Direct3D 10/11."""
@@ -326,7 +339,7 @@ class QueryAccounts(Observer):
                 continue
             data = _data_of(query, stage)
             if data is None:
-                account.waits.append(_wait(account, call, time, None))
+                account.wait(_wait(account, call, time, None))
                 continue
             account.state = State.DELIVERED
             account.delivery = Delivery(call, time, 0, len(data), data, api_call=api_call)
@@ -420,7 +433,7 @@ _QUERY = re.compile(r"([0-9]{1,18})(?:@([0-9]{1,18})|#([0-9]{1,18}))?")
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A question for answers of ``query``: those of END issued or delivered in ``call``, or answer
+    """A question for answers of ``query``: issued or delivered in ``call``, or answer
     ``number`` of each query of this name; all without either.
     """
 

@@ -26,7 +26,7 @@ from dp2emu.gpu.command.queries import (
 )
 
 SAMPLES = "samples"
-"""Name of the counter of samples; its changes here include those of multisampled targets."""
+"""Name of the counter of samples; its changes here include samples of multisampled targets."""
 
 _values = attrgetter(*COUNTER_NAMES)
 
@@ -56,7 +56,7 @@ class Change(NamedTuple):
     passed: Passed
 
     def count(self, name: str) -> int:
-        """The change of a counter; samples include those of multisampled targets."""
+        """The change of a counter; samples include multisampled targets."""
         more = sum(self.passed.values()) if name == SAMPLES else 0
         return self.counts.get(name, 0) + more
 
@@ -135,7 +135,7 @@ def counters_of(formula: Formula, report: Report) -> list[str]:
 
 def summed(report: Report, changes: Iterable[Change]) -> Report:
     """The report of a query over counters that are 0 at its begin and grow by ``changes``; times
-    are those of ``report``.
+    are the ones of ``report``.
     """
     totals = dict.fromkeys(COUNTER_NAMES, 0)
     epoch = Epoch()

@@ -45,6 +45,7 @@ def row_of(account: Account) -> dict[str, Any]:
             for part, counts in account.counting()
         ],
         "waits": [asdict(each) | {"reason": each.reason.value} for each in account.waits],
+        "more_waits": account.more_waits,
     }
 
 
@@ -89,20 +90,21 @@ def lines(account: Account) -> Iterator[str]:
         yield f"  visible    tick {account.report.visible}"
     yield f"  delivered  {_delivered(account)}"
     yield from _counted(account)
-    yield from _cut([f"    {_wait(each)}" for each in account.waits], "  waited", "calls")
+    waits = [f"    {_wait(each)}" for each in account.waits]
+    yield from _cut(waits, "  waited", "calls", account.more_waits)
 
 
 def _began(account: Account) -> str:
     if account.begin is None:
         return "no BEGIN: the answer is of one moment, or of an empty interval"
     time = account.begin.time if account.report is None else account.report.begin.time
-    return f"{_at(account.begin)}, tick {time}"
+    return f"{account.begin.title}, tick {time}"
 
 
 def _ended(account: Account) -> str:
     if account.end is None or account.report is None:
         return "not in this capture: the answer waits for END"
-    return f"{_at(account.end)}, tick {account.report.end.time}"
+    return f"{account.end.title}, tick {account.report.end.time}"
 
 
 def _delivered(account: Account) -> str:
@@ -138,16 +140,11 @@ def _counted(account: Account) -> Iterator[str]:
     summed = ", ".join(f"{count} {name}" for name, count in totals.items())
     yield f"  counted    {summed}"
     rows = [
-        f"    {'before ' if part.before else ''}{_at(part.event)}: "
+        f"    {'before ' if part.before else ''}{part.event.title}: "
         + ", ".join(f"{count} {name}" for name, count in counts.items())
         for part, counts in found
     ]
     yield from _cut(rows, "", "events")
-
-
-def _at(event: Event) -> str:
-    api = "" if event.api_call is None else f" @{event.api_call}"
-    return f"{event.address} {event.place}{api} {event.name}"
 
 
 _REASONS = {
@@ -163,12 +160,14 @@ def _wait(wait: Wait) -> str:
     return f"not in call {wait.call}, tick {wait.time}: {_REASONS[wait.reason]}{until}"
 
 
-def _cut(rows: list[str], head: str, noun: str) -> Iterator[str]:
+def _cut(rows: list[str], head: str, noun: str, more: int = 0) -> Iterator[str]:
+    """The first rows below a head, and the number of the others, which ``more`` are not among."""
     if rows and head:
         yield head
     yield from rows[:_LISTED]
-    if len(rows) > _LISTED:
-        yield f"    and {len(rows) - _LISTED} more {noun}"
+    more += max(len(rows) - _LISTED, 0)
+    if more:
+        yield f"    and {more} more {noun}"
 
 
 def _shown(value: Any) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dp2emu.errors import Disagreement
 from dp2emu.explain.events import written_surfaces
-from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.command.packets import Dispatch, Draw
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.gpu.draw.probe import Probe
@@ -22,6 +22,9 @@ from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.shader_resources.constant_buffers import with_constants
 from dp2emu.shader import reference
 from dp2emu.shader.reference import Run
+
+MOST_FRAGMENTS = 1 << 16
+"""Maximum number of fragments of a draw at a pixel that are examined one by one."""
 
 Contents = Mapping[Surface, NDArray[np.uint8]]
 """Bytes of the surfaces that a draw writes."""
@@ -38,6 +41,17 @@ def resolved(draw: Draw) -> Draw:
 
 
 @contextmanager
+def restored(packet: Draw | Dispatch) -> Iterator[None]:
+    """Context manager that restores, at its end, the memory that a packet writes."""
+    before = {surface: surface.data.copy() for surface in written_surfaces(packet)}
+    try:
+        yield
+    finally:
+        for surface, data in before.items():
+            surface.data[...] = data
+
+
+@contextmanager
 def rehearsed(draw: Draw, probe: Probe, run: Run = reference.run) -> Iterator[None]:
     """Context manager in which a draw has been executed by the reference stages, observed by
     ``probe``; at its end memory is as before.
@@ -45,13 +59,9 @@ def rehearsed(draw: Draw, probe: Probe, run: Run = reference.run) -> Iterator[No
     ``run`` is the reference engine or an observer of it.  Raises Unsupported as the draw does.
     """
     draw = resolved(draw)
-    before = {surface: surface.data.copy() for surface in written_surfaces(draw)}
-    try:
+    with restored(draw):
         execute_draw(draw, Counters(), run=run, probe=probe)
         yield
-    finally:
-        for surface, data in before.items():
-            surface.data[...] = data
 
 
 def contents(draw: Draw) -> Contents:

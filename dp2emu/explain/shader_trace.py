@@ -2,26 +2,27 @@
 
 The reference engine runs the program, and an observer follows it (``shader.observed``).  The
 program's statements are grouped by the instruction of the shader that they come from
-(``shader.origins``); those of generated programs, such as the fixed function, are instructions
-themselves.
+(``shader.origins``); statements of generated programs, such as the fixed function, are
+instructions themselves.
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 
 from dp2emu.errors import Disagreement, Unsupported
+from dp2emu.explain.engine import Run
 from dp2emu.explain.register_names import Listing, RegisterNames
 from dp2emu.explain.texel_reads import Texel, texels_of
-from dp2emu.shader import ir, reference
+from dp2emu.shader import ir
 from dp2emu.shader.observed import run_observed
 from dp2emu.shader.origins import Origin, Origins, origins_of
-from dp2emu.shader.reference import Environment, Machine, Result
+from dp2emu.shader.reference import Machine, Result
 from dp2emu.shader.text import dump, line_of
 from dp2emu.shader.types import Lanes, Mask, Type
 
@@ -393,24 +394,6 @@ _RECORDS: dict[type, Callable[[Recorder, Machine, Any], None]] = {
     ir.Fetch: Recorder.resource,
     ir.Access: Recorder.resource,
 }
-
-
-class Run(msgspec.Struct, frozen=True):
-    """The arguments of a run of a program, as ``reference.run`` takes them."""
-
-    program: ir.Program
-    inputs: Mapping[str, Lanes]
-    uniforms: Mapping[str, Lanes]
-    lanes: int
-    environment: Environment
-
-    def result(self) -> Result:
-        """Run the program on the reference engine."""
-        given = self.environment
-        return reference.run(
-            self.program, self.inputs, self.uniforms, self.lanes, None,
-            given.sampler, None, given.fetcher, given.memory,
-        )  # fmt: skip
 
 
 def trace(run: Run, lane: int, named: str, stage: str) -> tuple[ShaderTrace, Result]:

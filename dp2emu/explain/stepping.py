@@ -52,7 +52,7 @@ class Condition(msgspec.Struct, frozen=True):
 
 
 def _is_of(value: Value, register: str) -> bool:
-    """Whether a value is that of a register component, or of a component of a register."""
+    """Whether ``register`` names a value's register component, or its register."""
     return value.name == register or value.name.rpartition(".")[0] == register
 
 

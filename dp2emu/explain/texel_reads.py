@@ -10,10 +10,11 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from dp2emu.explain.engine import Engine, Run
 from dp2emu.gpu.shader_resources.textures import TextureUnit
 from dp2emu.shader import ir
 from dp2emu.shader.observed import run_observed
-from dp2emu.shader.reference import Environment, Fetcher, Machine, Memory, Result, Sampler, Watch
+from dp2emu.shader.reference import Environment, Machine, Result
 from dp2emu.shader.texture.fields import row_of
 from dp2emu.shader.types import I32, Lanes, Mask, Type
 
@@ -78,30 +79,25 @@ _SHIFTS = frozenset({"ishr", "ushr"})
 _TWO = ir.Constant(Type.I32, 2)
 
 
-class _Observing:
+class _Observing(Engine):
     """An engine that records the texels that a lane reads.  Mutable."""
 
     def __init__(self, lane: int) -> None:
         self._lane = lane
         self.reads: list[tuple[Mapping[str, Lanes], list[int]]] = []
 
-    def __call__(
-        self,
-        program: ir.Program,
-        inputs: Mapping[str, Lanes],
-        uniforms: Mapping[str, Lanes],
-        lanes: int,
-        mask: Mask | None = None,
-        sampler: Sampler | None = None,
-        watch: Watch | None = None,
-        fetcher: Fetcher | None = None,
-        memory: Memory | None = None,
-    ) -> Result:
-        """Run a program as ``reference.run`` does."""
-        observer = _Reads(min(self._lane, lanes - 1))
-        result = run_observed(program, inputs, uniforms, lanes, Environment(), observer, mask)
-        self.reads.append((uniforms, observer.addresses))
+    def run(self, run: Run) -> Result:
+        """Run a program and record what the lane reads."""
+        observer = _Reads(min(self._lane, run.lanes - 1))
+        result = run_observed(
+            run.program, run.inputs, run.uniforms, run.lanes, Environment(), observer, run.mask
+        )
+        self.reads.append((run.uniforms, observer.addresses))
         return result
+
+    def run_masked(self, run: Run) -> Result:
+        """Run a program and record what the lane reads."""
+        return self.run(run)
 
 
 def texels_of(

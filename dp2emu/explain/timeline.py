@@ -17,7 +17,7 @@ from dp2emu.explain.events import Event
 from dp2emu.explain.perfetto import TraceWriter
 from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.explain.query_account import Account, QueryAccounts
-from dp2emu.explain.query_counts import SAMPLES, Change, change, read
+from dp2emu.explain.query_counts import SAMPLES, Change, Reading, change, read
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.replay import Watcher
@@ -44,6 +44,7 @@ class Timeline(Observer):
         self._totals: dict[str, int] = {}
         self._now = 0
         self._entered: dict[int, int] = {}
+        self._last: Reading | None = None
         self._busy_until = 0
 
     def before(self, event: Event, packet: Packet | None, stage: Stage) -> None:
@@ -51,10 +52,11 @@ class Timeline(Observer):
         self._last = read(stage.gpu.counters)
 
     def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
-        """Add the event to the GPU's track, or a marker or present to that of calls."""
+        """Add the event to the GPU's track, or a marker or present to the track of calls."""
         if packet is None:
             self.trace.instant(self._calls, event.text or event.name, event.time, _notes(event))
             return
+        assert self._last is not None
         found = change(self._last, read(stage.gpu.counters))
         start = max(event.time, self._busy_until)
         end = start + found.count(_TICKS)
@@ -114,8 +116,8 @@ class Timeline(Observer):
             ends[name] = at
 
     def _phases(self, account: Account) -> Iterator[tuple[str, int, int]]:
-        """(phase, begin, end) of an answer: from the call that issued the query to that which
-        delivered the answer.
+        """(phase, begin, end) of an answer: from the call that issued the query to the call
+        that delivered the answer.
         """
         report, first = account.report, account.begin or account.end
         if report is None or first is None:

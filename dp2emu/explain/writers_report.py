@@ -18,7 +18,7 @@ _SPANS = 3
 
 
 def writers_document(answer: Answer) -> dict[str, Any]:
-    """The last writers as a JSON object; ranges are pairs of the first byte and that behind."""
+    """The last writers as a JSON object; ranges are half-open pairs of bytes."""
     return {
         **_head(answer),
         "writers": [
@@ -93,10 +93,7 @@ def _title(answer: Answer) -> str:
 
 
 def _named(event: Event | None) -> str:
-    if event is None:
-        return "the host, between events"
-    api = "" if event.api_call is None else f" @{event.api_call}"
-    return f"{event.address} {event.place}{api} {event.name}"
+    return "the host, between events" if event is None else event.title
 
 
 def _bytes(count: int) -> str:

@@ -33,7 +33,7 @@ class NamedConstant(msgspec.Struct, frozen=True):
 
     ``file`` is ``c``, ``i``, ``b`` or ``s`` of Direct3D 9, or ``cb0`` and so on.  ``first`` is the
     register, or the byte offset in a constant buffer, and ``count`` the registers or bytes that it
-    takes.  ``rows``, ``columns`` and ``elements`` are those of its type.
+    takes.  ``rows``, ``columns`` and ``elements`` describe its type.
     """
 
     name: str
@@ -116,7 +116,6 @@ def _registers(table: _Table) -> Iterator[NamedConstant]:
 
 
 def _of_container(code: bytes) -> Iterator[NamedConstant]:
-    chunks = unpack(code, hashed=False).chunks
     chunks = unpack(code, hashed=False).chunks
     chunk = next((each for each in chunks if each.tag == CHUNK_TAG), None)
     if chunk is None:

@@ -146,7 +146,7 @@ def remember(
 
 
 def _programs(result: Any) -> Iterator[ir.Program]:
-    """The programs of a lowered shader: its own, or those of the phases of a hull shader."""
+    """The programs of a lowered shader: its own, or one for each phase of a hull shader."""
     own = getattr(result, "program", None)
     if isinstance(own, ir.Program):
         yield own

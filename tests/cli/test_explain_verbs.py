@@ -30,7 +30,7 @@ def test_mesh_shows_a_draw_in_every_form_and_by_every_engine() -> None:
     assert text.startswith("E3 1:6 DRAWPRIMITIVE: 1 primitives\ninput: 3 vertices, 1 primitive")
     assert "  1 drawn; 3,385 pixels covered\n" in text
     document = json.loads(dp2emu("mesh", STREAM, "1:6", "--json").out)
-    assert (document["schema"], document["event"]["event"]) == (1, 3)
+    assert (document["schema"], document["event"]["event"]) == (1, "E3")
     rows = dp2emu("mesh", STREAM, "E3", "--csv").out
     assert rows.startswith(b"instance,vertex,index,POSITIONT0.x")
     assert both("mesh", TRIANGLE, "E1", "--obj", "--stage", "clip").count(b"\nf ") == 1

@@ -77,3 +77,13 @@ def test_engines_print_the_same(form: tuple[str, ...]) -> None:
     arguments = ["pixel", STREAM, 150, 100, *form]
     outputs = {dp2emu(*arguments, "--engine", name).out for name in ("reference", "jit")}
     assert len(outputs) == 1
+
+
+@pytest.mark.parametrize("form", ["binary", "text"])
+def test_a_capture_from_a_pipe_or_of_text_has_a_history(form: str) -> None:
+    given = STREAM.read_bytes()
+    if form == "text":
+        given = dp2emu("dump", STREAM).out
+    ran = dp2emu("pixel", "-", 186, 121, "--at", "E4", stdin=given)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == dp2emu("pixel", STREAM, 186, 121, "--at", "E4").out

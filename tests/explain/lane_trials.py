@@ -18,7 +18,8 @@ import numpy as np
 
 from dp2emu.dp2.shaders import lowered_pixel, lowered_vertex
 from dp2emu.errors import Unsupported
-from dp2emu.explain.lanes import Pixel, direct, restored, stored_values, trace_pixel, trace_thread
+from dp2emu.explain.lanes import Pixel, stored_values, trace_pixel, trace_thread
+from dp2emu.explain.rehearsal import resolved, restored
 from dp2emu.explain.shader_trace import Run, ShaderTrace, trace
 from dp2emu.fuzz import draws, draws10, hostile
 from dp2emu.gpu.command.packets import Dispatch, Draw, Packet
@@ -154,7 +155,7 @@ class Watch:
 
     def pixels(self, packet: Draw) -> None:
         """Trace pixels of a draw, and compare what was stored with the compiled draw."""
-        draw = direct(packet)
+        draw = resolved(packet)
         seen: set[tuple[int, int]] = set()
 
         def passed(x: Any, y: Any) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dp2emu.explain import accesses
 from dp2emu.explain.accesses import Access, accesses_of, merged, overlaps, root_of
 from dp2emu.explain.events import Event
 from dp2emu.explain.playback import Observer, Stage, play
@@ -20,6 +21,7 @@ class _Undeclared(Observer):
     def __init__(self) -> None:
         self.found: list[tuple[str, str, int]] = []
         self.uses: set[str] = set()
+        self.boxes: list[Access] = []
         self._before: dict[int, np.ndarray] = {}
         self._accesses: list[Access] = []
 
@@ -28,6 +30,7 @@ class _Undeclared(Observer):
         self._before = {h: each.data.copy() for h, each in stage.surfaces().items()}
 
     def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
+        self.boxes += [each for each in self._accesses if each.use in ("clear", "copy", "write")]
         self.uses |= {access.use.split()[0] for access in self._accesses}
         for handle, surface in stage.surfaces().items():
             old = self._before.get(handle)
@@ -77,3 +80,13 @@ def test_views_have_the_memory_of_their_texture() -> None:
 def test_spans_that_touch_are_one() -> None:
     assert list(merged([(8, 9), (0, 4), (4, 6), (5, 5)])) == [(0, 6), (8, 9)]
     assert overlaps([(0, 4)], (3, 9)) and not overlaps([(0, 4)], (4, 9))
+
+
+@pytest.mark.parametrize("path", [FOLDER / "moves.dp2", REAL[0]], ids=lambda path: path.stem)
+def test_boxes_of_many_rows_are_one_span(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    monkeypatch.setattr(accesses, "MOST_ROWS", 0)
+    seen = _Undeclared()
+    with opened(path) as capture:
+        play(capture, [seen])
+    assert seen.found == []
+    assert {len(each.spans) for each in seen.boxes} == {1}

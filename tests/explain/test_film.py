@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from dp2emu.errors import UsageError
+from dp2emu.capture.records import MemoryWritten
+from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.explain.address import parse_address
 from dp2emu.explain.film import Film, FilmCamera
 from dp2emu.explain.playback import play
-from dp2emu.replay import Frames, Pictures, replay
+from dp2emu.replay import Frames, Pictures, Watcher, replay
 from tests.explain.opening import FIRST_LIGHT, opened
 from tests.replay.authoring import SETTING, called, capture_of, clear
 
@@ -75,3 +76,13 @@ def test_a_strip_has_a_thumbnail_of_each_picture(tmp_path: Path) -> None:
     with Image.open(tmp_path / "new" / "strip.png") as strip:
         assert strip.width > 5 * 160 and strip.height > 4 * 120
     assert names(tmp_path / "new") == ["strip.png"]
+
+
+def test_a_write_to_a_surface_that_does_not_exist_is_a_fault(tmp_path: Path) -> None:
+    faults: list[Dp2Error] = []
+    camera = FilmCamera(Film(tmp_path, every=1))
+    records = [*SETTING, called(clear(1)), MemoryWritten(77, 0, b"abcd"), called(clear(2))]
+    play(capture_of(*records), [camera], watcher=Watcher(fault=faults.append))
+    camera.close()
+    assert [each.kind for each in camera.events] == ["clear", "write", "clear"]
+    assert camera.pictures == 2 and "77" in str(faults[0])

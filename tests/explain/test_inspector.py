@@ -7,14 +7,16 @@ from random import Random
 
 import pytest
 
-from dp2emu.errors import UsageError
+from dp2emu.errors import Dp2Error, Malformed, UsageError
 from dp2emu.explain.events import Event, EventKind, Origin
 from dp2emu.explain.inspector import START, Inspector, state_hash
 from dp2emu.explain.memory_log import arrays_of
 from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.gpu.command.queries import COUNTER_NAMES
+from dp2emu.replay import Watcher
 from tests.explain.opening import FIRST_LIGHT, FOLDER, REAL, STREAMS, opened
+from tests.replay.authoring import SETTING, called, capture_of, clear
 
 
 class Hashes(Observer):
@@ -120,3 +122,24 @@ def test_a_surface_out_of_its_time_is_a_usage_error() -> None:
         inspector.seek(1)
         with pytest.raises(UsageError, match="bytes"):
             inspector.read(2, 0, 1 << 30)
+
+
+def test_what_ends_a_playback_is_raised_for_each_later_place() -> None:
+    def refuse(error: Dp2Error) -> None:
+        raise error
+
+    records = [*SETTING, called(clear(1)), called(b"\x55" * 8), called(clear(2))]
+    watcher = Watcher(fault=refuse)
+    with Inspector(capture_of(*records), watcher=watcher) as inspector:
+        inspector.seek(0)
+        for _ in range(2):
+            with pytest.raises(Malformed):
+                inspector.all_events()
+        assert inspector.seek("E0") == inspector.event
+
+
+def test_bytes_outside_of_a_surface_are_named() -> None:
+    with Inspector(capture_of(*SETTING, called(clear(1)))) as inspector:
+        inspector.seek(0)
+        with pytest.raises(UsageError, match="surface 2 has 128 bytes, not 120 to 136"):
+            inspector.read(2, 120, 16)

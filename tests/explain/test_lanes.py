@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
-from dp2emu.errors import UsageError
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Exceeded, Unsupported, UsageError
+from dp2emu.explain import lanes
 from dp2emu.explain.address import parse_address
 from dp2emu.explain.lane_play import Lane, trace_event
 from dp2emu.explain.lanes import Chosen, Pixel, trace_pixel, trace_primitive, trace_thread
 from dp2emu.explain.shader_trace import ShaderTrace
 from dp2emu.gpu.command.packets import Dispatch, Draw, Packet
+from dp2emu.limits import Limits
 from tests.ddi10.draws.test_dispatch import COUNT, KEEP, Computing
 from tests.ddi10.rendering import Rendering
 from tests.ddi10.tessellating import Tessellating, domain, hull
@@ -83,11 +86,11 @@ def test_a_vertex_of_a_capture_is_traced() -> None:
     ("event", "lane", "message"),
     [
         ("E3", ("pixel", 0, 0), "none of the draw's does"),
-        ("E3", ("thread", 0, 0, 0), "thread needs a dispatch"),
+        ("E3", ("thread", 0, 0, 0), "E3 is a draw .DrawIndexed., not a dispatch"),
         ("E3", ("pixel", 1), "pixel takes 2 numbers, not 1"),
         ("E3", ("primitive", 0), "no hull, domain or geometry program"),
         ("E999", ("pixel", 0, 0), "no event at E999"),
-        ("f1", ("pixel", 0, 0), "pixel needs a draw"),
+        ("f1", ("pixel", 0, 0), "f1 is a frame, not a draw"),
         ("1:4", ("pixel", 0, 0), "E1 is a clear"),
         ("1:5", ("vertex", 0), "transformed already"),
     ],
@@ -191,3 +194,22 @@ def test_an_input_that_is_evaluated_elsewhere_is_traced() -> None:
     (step,) = [step for step in made.steps if step.texels]
     assert step.instruction.startswith("eval_snapped o0")
     assert (step.texels[0].kind, step.writes[0].number) == ("snapped", 3.0)
+
+
+def test_a_pixel_with_too_many_fragments_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "MOST_FRAGMENTS", 0)
+    with pytest.raises(Unsupported, match="more than 0 fragments"):
+        traces("E3", "pixel", 400, 300)
+
+
+def test_a_draw_beyond_the_limits_of_a_call_is_not_traced() -> None:
+    options = Options(limits=Limits(call_vertices=2))
+    lane = Lane("pixel", (400, 300))
+    with opened(TEXCUBE) as capture, pytest.raises(Exceeded, match="call_vertices"):
+        trace_event(capture, parse_address("E3"), lane, options=options)
+
+
+def test_an_address_of_several_events_means_the_first_that_can_be_traced() -> None:
+    with opened(FIRST_LIGHT) as capture:
+        (made,) = trace_event(capture, parse_address("1"), Lane("pixel", (100, 100)))
+    assert made.final.verdict == "written"

@@ -8,15 +8,17 @@ from typing import Any
 import pytest
 from msgspec.structs import asdict
 
+from dp2emu.capture.records import MARKER_BEGIN, MARKER_END, Annotation
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
 from dp2emu.explain.events import Event, EventKind
-from dp2emu.explain.playback import Observer, Stage, events_of, play
+from dp2emu.explain.playback import MARKERS, Observer, Stage, events_of, play
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.replay import Watcher, replay
 from dp2emu.replay.tally import Tally
 from tests.explain.opening import FIRST_LIGHT, REAL, STREAMS, opened
+from tests.replay.authoring import SETTING, called, capture_of, clear
 
 _PLACED_BY_CAPTURE = ("timing", "damage")
 """Counts that name the rig, and the damage, which is another object each time."""
@@ -127,3 +129,12 @@ def test_an_event_is_shown_before_and_after_it_changes_memory() -> None:
     with opened(FIRST_LIGHT) as capture:
         play(capture, [pixel])
     assert pixel.changed == ["E1", "E2"]
+
+
+def test_marks_beyond_the_deepest_end_before_those_that_are_kept() -> None:
+    depth = MARKERS + 2
+    begins = [Annotation(MARKER_BEGIN, str(number)) for number in range(depth)]
+    ends = [Annotation(MARKER_END, "")] * depth
+    records = [*SETTING, *begins, *ends[:3], called(clear(1)), *ends[3:], called(clear(2))]
+    drawn = [each for each in events_of(capture_of(*records)) if each.kind is EventKind.CLEAR]
+    assert [len(each.markers) for each in drawn] == [MARKERS - 1, 0]

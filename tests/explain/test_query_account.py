@@ -12,6 +12,7 @@ from dp2emu.ddi10.resources.resource import BindFlag
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
 from dp2emu.errors import Disagreement, UsageError
+from dp2emu.explain import query_account
 from dp2emu.explain.query_account import (
     Account,
     Question,
@@ -21,7 +22,7 @@ from dp2emu.explain.query_account import (
     parse_question,
 )
 from dp2emu.explain.query_counts import Interval
-from dp2emu.explain.query_report import document, lines
+from dp2emu.explain.query_report import document, lines, row_of
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.replay import Watcher, replay
 from dp2emu.shader.engines import ENGINES
@@ -246,3 +247,14 @@ def test_engines_tell_the_same() -> None:
             with opened(FOLDER / f"{name}.dp2") as capture:
                 found.append(document(accounts_of(capture, options=Options(engine=engine))))
         assert found[0]["answers"] and found[1:] == found[:-1]
+
+
+def test_waits_beyond_a_number_are_counted() -> None:
+    calls = [called(create(5, EVENT), clear(1), issue(5, END)), *[called()] * 9]
+    (whole,) = accounts(*calls, timing=SLOW)
+    with patch.object(query_account, "WAITS", 2):
+        (account,) = accounts(*calls, timing=SLOW)
+    assert account.waits == whole.waits[:2]
+    assert account.more_waits == len(whole.waits) - 2 > 0
+    assert f"    and {account.more_waits} more calls" in [*lines(account)]
+    assert row_of(account)["more_waits"] == account.more_waits

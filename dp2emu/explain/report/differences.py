@@ -24,7 +24,8 @@ class KeepingJudge(Judge):
 
     ``now`` is a function that returns the number of the last event, None before the first;
     ``handle`` one from a picture's name and API call to the handle of its surface, None if
-    unknown.  ``spots`` are the pixels that differ.
+    unknown.  ``spots`` are pixels that differ, of each picture as many as a page has histories,
+    and ``unlisted`` the number of the others.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class KeepingJudge(Judge):
         super().__init__(references, allowance, limits=limits)
         self.rows: list[dict[str, Any]] = []
         self.spots: list[Spot] = []
+        self.unlisted = 0
         self._now = now
         self._handle = handle
         self._size = 0
@@ -51,7 +53,9 @@ class KeepingJudge(Judge):
         row = _row(name, found, found.comparison, self._now()) | {"surface": target}
         other = read_image(self.references.folder / found.reference, self._limits)
         if target is not None and found.comparison.beyond:
-            self.spots += differing(target, image, other, self.allowance.tolerance)
+            found_at = differing(target, image, other, self.allowance.tolerance)
+            self.spots += found_at
+            self.unlisted += found.comparison.beyond - len(found_at)
         if self._size < CHARACTERS:
             row |= {"picture": picture_row(image), "other": picture_row(other)}
             self._size += sum(len(row[each]["data"]) for each in ("picture", "other"))

@@ -30,13 +30,17 @@ class Spot(NamedTuple):
 
 
 def differing(target: int, one: Pixels, other: Pixels, tolerance: int) -> list[Spot]:
-    """The pixels of a target in which two pictures of it differ by more than a tolerance."""
+    """Pixels of a target in which two pictures of it differ by more than a tolerance: as many,
+    evenly, as a page has histories.
+    """
     if one.shape[:2] != other.shape[:2]:
         return []
     lanes = min(one.shape[2], other.shape[2])
     apart = np.abs(one[..., :lanes].astype(np.int16) - other[..., :lanes])
     ys, xs = np.nonzero((apart > tolerance).any(axis=-1))
-    return [Spot(target, x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
+    every = -(-len(xs) // PIXELS) or 1
+    pairs = zip(xs[::every].tolist(), ys[::every].tolist(), strict=True)
+    return [Spot(target, x, y) for x, y in pairs]
 
 
 def affordable(spots: Sequence[Spot], draws: int) -> list[Spot]:
@@ -71,7 +75,7 @@ def histories(
         except Dp2Error:
             # The page has the command, which tells the reason.
             continue
-        rows = [_row(row) for row in document["history"]]
+        rows = [history_row(row) for row in document["history"]]
         for shows in ("color", "depth", "stencil"):
             found.setdefault(f"{spot.target}/{shows}", {})[f"{spot.x},{spot.y}"] = rows
     return found
@@ -80,7 +84,8 @@ def histories(
 _KEPT = ("kind", "primitive", "sample", "verdict", "output", "before", "after", "detail")
 
 
-def _row(row: dict[str, Any]) -> dict[str, Any]:
+def history_row(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the page, of an entry of a history's document."""
     depth, stencil = row["depth"], row["stencil"]
     return {name: row[name] for name in _KEPT} | {
         "event": int(row["event"].removeprefix("E")),
@@ -90,7 +95,12 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _depth(seen: dict[str, Any]) -> str:
-    return f"{seen['incoming']:.7g} {seen['function']} {seen['before']:.7g}"
+    return f"{_digits(seen['incoming'])} {seen['function']} {_digits(seen['before'])}"
+
+
+def _digits(number: float | str) -> str:
+    """A depth of a JSON object, in which NaN and infinity are strings."""
+    return number if isinstance(number, str) else f"{number:.7g}"
 
 
 def _stencil(seen: dict[str, Any]) -> str:

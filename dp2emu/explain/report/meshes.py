@@ -60,14 +60,13 @@ class Meshes:
 
 def _row(draw: Draw) -> dict[str, Any]:
     count = draw.input.count
-    pieces = list(mesh_of(_first(draw)))
     shown = min(count, PRIMITIVES)
     return {
         "title": f"{count} {draw.input.topology.name}",
         "about": "all primitives"
         if shown == count
         else f"the first {shown} of {count} primitives",
-        "stages": [_stage(piece) for piece in pieces],
+        "stages": [_stage(piece) for piece in mesh_of(_first(draw))],
     }
 
 
@@ -86,14 +85,23 @@ def _first(draw: Draw) -> Draw:
 
 
 def _stage(piece: Piece) -> dict[str, Any]:
-    [found] = json_of([piece], {})["pieces"]
-    vertices = found["vertices"]
+    [found] = json_of([_head(piece)], {})["pieces"]
     return {
         "name": _TITLES.get(piece.stage, piece.stage),
         "columns": [column["name"] for column in found["columns"]],
-        "rows": [[_short(value) for value in row] for row in vertices[:ROWS]],
-        "more": max(0, len(vertices) - ROWS),
+        "rows": [[_short(value) for value in row] for row in found["vertices"]],
+        "more": max(0, piece.rows - ROWS),
     }
+
+
+def _head(piece: Piece) -> Piece:
+    """The first ``ROWS`` vertices of a piece, without primitives."""
+    keys = {name: lane[:ROWS] for name, lane in piece.keys.items()}
+    lanes = {name: lane[:ROWS] for name, lane in piece.lanes.items()}
+    none = piece.primitives[:0]
+    return replace(
+        piece, keys=keys, lanes=lanes, corners=piece.corners[:, :0], primitives=none, fates={}
+    )
 
 
 def _short(value: Any) -> Any:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from dp2emu.argument_check import checked
-from dp2emu.capture.records import LABEL, RESOURCE_LABEL, Annotation, Pictured, Record
+from dp2emu.capture.records import Annotation, Pictured, Record
 from dp2emu.diff.images import EXACT, Allowance
 from dp2emu.diff.judging import References
 from dp2emu.dp2.options import Options
@@ -45,7 +45,6 @@ LABEL_CHARACTERS = 200
 """Maximum number of characters of the name of a surface."""
 
 _counters = attrgetter(*COUNTER_NAMES)
-_LABEL = re.compile(f"({re.escape(LABEL)}|{re.escape(RESOURCE_LABEL)})([0-9]{{1,18}})")
 _SURFACE = re.compile(r"_surface([0-9]{1,18})\.png$")
 
 
@@ -128,7 +127,7 @@ class Collector(Observer):
         if isinstance(record, Pictured):
             self.shown_by[record.call] = stage.shown(record)
         elif isinstance(record, Annotation):
-            handle = _labelled(record, stage)
+            handle = stage.labelled(record)
             if handle is not None:
                 self.labels[handle] = plain(record.text)[:LABEL_CHARACTERS]
 
@@ -178,19 +177,6 @@ class Collector(Observer):
                 "counters": moved,
             }
         )  # fmt: skip
-
-
-def _labelled(record: Annotation, stage: Stage) -> int | None:
-    """The handle of the surface that an annotation names, None for another annotation."""
-    found = _LABEL.fullmatch(record.key)
-    if found is None:
-        return None
-    number = int(found[2])
-    if found[1] == LABEL:
-        return number
-    facade = stage.player.facade
-    resource = None if facade is None else facade.resources().get(number)
-    return None if resource is None else stage.handle(resource.surface)
 
 
 def _surfaces(event: Event, packet: Packet | None, stage: Stage) -> Iterable[tuple[int, Surface]]:
@@ -248,7 +234,7 @@ def report_model(
     """Play a capture and return the model of its page, as a JSON object.
 
     ``file`` is the capture's name in commands on the page, ``wanted`` the numbers of the events to
-    show.  The pictures that the replay takes are compared with those of ``against``.  The page has
+    show.  The pictures that the replay takes are compared with ``against``.  The page has
     the histories of ``pixels`` of the target that was drawn to last, and of those that differ, as
     far as they can be afforded; these need another pass over the capture.  Raises UsageError for
     an invalid annotated timing or a range without an event, and for references that are no
@@ -271,7 +257,7 @@ def report_model(
     found.close()
     spots = [*found.spots(pixels), *(judge.spots if judge else ())]
     chosen = affordable(spots, found.draws)
-    found.unexamined = len(set(spots)) - len(chosen)
+    found.unexamined = len(set(spots)) - len(chosen) + (judge.unlisted if judge else 0)
     past = histories(capture, chosen, options=options, timing=timing) if chosen else {}
     return _model(found, playback.tally, plain(capture.name)) | {
         "file": plain(file),
@@ -359,6 +345,8 @@ def _notes(found: Collector) -> Iterable[str]:
         yield f"{found.targets.dropped} more surfaces that events wrote have no picture here."
     if found.meshes.without:
         yield f"{found.meshes.without} draws have no vertices here; dp2emu mesh shows them."
+    if found.shaders.without:
+        yield f"{found.shaders.without} shaders have no text here."
     if found.unexamined:
         yield f"{found.unexamined} more pixels differ; dp2emu pixel shows their histories."
     if found.textures.without:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from dp2emu.explain.events import program_name
-from dp2emu.gpu.command.packets import Dispatch, Draw, Packet
+from dp2emu.explain.events import program_name, programs_of
+from dp2emu.gpu.command.packets import Packet
 from dp2emu.shader.ir import Program
 
 _BOUND = {
@@ -21,6 +20,8 @@ _BOUND = {
 
 TEXT = 200_000
 """Maximum number of characters of a shader's text."""
+CHARACTERS = 1_500_000
+"""Maximum size of all texts, after which further shaders have none."""
 
 
 class ShaderTexts:
@@ -28,13 +29,16 @@ class ShaderTexts:
 
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
+        self.without = 0
         self._numbers: dict[tuple[str, str, str], int] = {}
+        self._size = 0
 
     def numbers(self, packet: Packet | None, assemblies: dict[str, str]) -> list[int]:
         """Numbers of the rows of a packet's shaders, whose ``assemblies`` are known by stage."""
         return [
             self._number(stage, program, assemblies.get(stage, ""))
             for stage, program in programs_of(packet)
+            if program is not None
         ]
 
     def _number(self, stage: str, program: Program, assembly: str) -> int:
@@ -42,33 +46,13 @@ class ShaderTexts:
         key = stage, name, assembly
         if key not in self._numbers:
             self._numbers[key] = len(self.rows)
-            self.rows.append(_row(stage, name, program, assembly))
+            row = _row(stage, name, program, assembly)
+            if self._size >= CHARACTERS:
+                self.without += 1
+                row["text"] = ""
+            self._size += len(row["text"])
+            self.rows.append(row)
         return self._numbers[key]
-
-
-def programs_of(packet: Packet | None) -> Iterator[tuple[str, Program]]:
-    """Pairs of stage and program of a draw or dispatch, in the order of the pipeline."""
-    if isinstance(packet, Dispatch):
-        yield "compute", packet.stage.program
-    elif isinstance(packet, Draw):
-        if packet.pipeline.vertex is not None:
-            yield "vertex", packet.pipeline.vertex
-        yield from _later(packet)
-        if packet.pipeline.pixel is not None:
-            yield "pixel", packet.pipeline.pixel
-
-
-def _later(draw: Draw) -> Iterator[tuple[str, Program]]:
-    later = draw.post_vertex
-    if later is None:
-        return
-    if later.tessellation is not None:
-        hull, domain = later.tessellation.hull.points, later.tessellation.domain
-        if hull is not None:
-            yield "hull", hull.program
-        yield "domain", domain.program
-    if later.geometry is not None:
-        yield "geometry", later.geometry.bound.program
 
 
 def assemblies_of(facts: dict[str, Any]) -> dict[str, str]:

@@ -12,7 +12,8 @@ _LEFT_OUT = frozenset({"assembly", "resources", "queries"})
 """Names of facts that the page has elsewhere."""
 
 Changes = dict[int, int]
-"""Numbers of values by number of a path; -1 for a setting that is gone."""
+"""Numbers of values by number of a path; ``_GONE`` for a setting that is gone."""
+_GONE = -1
 
 
 class StateSteps:
@@ -36,11 +37,11 @@ class StateSteps:
         }
         last = self._last.get(context, {})
         self._last[context] = now
-        gone = {path: -1 for path in last if path not in now}
+        gone = {path: _GONE for path in last if path not in now}
         return {path: value for path, value in now.items() if last.get(path) != value} | gone
 
     def add(self, event: int, context: str, changes: Changes, *, wanted: bool) -> None:
-        """Add an event's changes; those of events that are not ``wanted`` go to the next one."""
+        """Add an event's changes; of an event that is not ``wanted`` they go to the next one."""
         waiting = self._waiting.setdefault(context, {})
         waiting.update(changes)
         if wanted and waiting:
@@ -48,9 +49,24 @@ class StateSteps:
             self._waiting[context] = {}
 
     def row(self) -> dict[str, Any]:
-        """The JSON object of all steps."""
-        values = [json.loads(text) for text in self._values]
-        return {"paths": list(self._paths), "values": values, "contexts": self._steps}
+        """The JSON object of all steps, with the paths and values that they use."""
+        pairs = [pair for steps in self._steps.values() for _, found in steps for pair in found]
+        paths = {number: at for at, number in enumerate(sorted({path for path, _ in pairs}))}
+        used = sorted({value for _, value in pairs} - {_GONE})
+        values = {number: at for at, number in enumerate(used)} | {_GONE: _GONE}
+        contexts = {
+            context: [
+                (event, [(paths[path], values[value]) for path, value in found])
+                for event, found in steps
+            ]
+            for context, steps in self._steps.items()
+        }
+        texts, names = list(self._values), list(self._paths)
+        return {
+            "paths": [names[number] for number in paths],
+            "values": [json.loads(texts[number]) for number in used],
+            "contexts": contexts,
+        }
 
     def _number(self, value: Any) -> int:
         return self._values.setdefault(json.dumps(value), len(self._values))

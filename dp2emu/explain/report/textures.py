@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.errors import Unsupported
+from dp2emu.explain.accesses import later_stages
 from dp2emu.explain.report.pictures import picture_row
 from dp2emu.explain.report.targets import format_name, shows_of
 from dp2emu.gpu.command.bindings import TextureBinding, Textures
@@ -86,11 +87,10 @@ def _textures(packet: Packet | None) -> Iterator[tuple[str, Textures]]:
         yield "compute", packet.stage.textures
     elif isinstance(packet, Draw):
         yield "vertex", packet.vertex.textures
-        later = packet.post_vertex
-        if later is not None and later.tessellation is not None:
-            yield "domain", later.tessellation.domain.textures
-        if later is not None and later.geometry is not None:
-            yield "geometry", later.geometry.bound.textures
+        later: dict[str, dict[int, TextureBinding]] = {}
+        for stage, bound in later_stages(packet):
+            later.setdefault(stage, {}).update(bound.textures)
+        yield from later.items()
         yield "pixel", packet.pixel.textures
 
 

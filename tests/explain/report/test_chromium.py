@@ -107,7 +107,7 @@ def test_keys_move_between_events_views_and_search(
     page.keyboard.press("?")
     assert page.locator("dialog[open]").count() == 1
     page.keyboard.press("Escape")
-    page.locator("dialog[open]").wait_for(state="detached")
+    page.wait_for_function("document.querySelector('dialog[open]') === null")
     before = page.evaluate("document.documentElement.dataset.theme")
     page.keyboard.press("t")
     assert page.evaluate("document.documentElement.dataset.theme") != before

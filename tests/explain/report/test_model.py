@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from base64 import b64decode
 from pathlib import Path
@@ -15,11 +16,13 @@ from dp2emu.diff import Allowance, References
 from dp2emu.diff.images import read_image
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
-from dp2emu.explain.events import Event
+from dp2emu.explain.events import Event, EventKind, Origin
+from dp2emu.explain.pixel_fragment import DepthSeen, Verdict
+from dp2emu.explain.pixel_history import Entry, History
 from dp2emu.explain.playback import Observer, Stage, play
-from dp2emu.explain.report import targets
+from dp2emu.explain.report import shaders, targets
 from dp2emu.explain.report.differences import pictures_of
-from dp2emu.explain.report.histories import Spot, affordable
+from dp2emu.explain.report.histories import Spot, affordable, differing, history_row
 from dp2emu.explain.report.model import report_model
 from dp2emu.explain.report.states import StateSteps
 from dp2emu.gpu.command.packets import Packet
@@ -218,3 +221,42 @@ def test_a_full_page_keeps_the_pictures_at_the_end_of_frames(
     assert list(found) == [0, 15]
     np.testing.assert_array_equal(found[15], list(pictures(first_light, whole).values())[-1])
     assert any("pictures at the end of frames only" in note for note in model["notes"])
+
+
+def test_depths_that_are_no_numbers_are_text_in_a_history() -> None:
+    seen = DepthSeen(0.5, math.nan, 0.5, "LESSEQUAL", passed=False)
+    origin = Origin("DRAWPRIMITIVE")
+    entry = Entry(Event(3, EventKind.DRAW, origin), 0, Verdict.DEPTH, [0], [0], depth=seen)
+    history = History(3, 0, 0, 0, "D3DFMT_D32F_LOCKABLE", None, [math.nan], [], [entry])
+    (row,) = history.document()["history"]
+    assert history_row(row)["depth"] == "0.5 LESSEQUAL nan"
+
+
+def test_a_picture_that_differs_everywhere_gives_few_spots() -> None:
+    black, white = np.zeros((200, 300, 3), np.uint8), np.full((200, 300, 3), 255, np.uint8)
+    spots = differing(2, black, white, 0)
+    assert len({*spots}) == len(spots) <= 256
+    assert (spots[0], spots[-1].y > 190) == (Spot(2, 0, 0), True)
+
+
+def test_values_of_events_that_are_not_shown_are_not_on_the_page() -> None:
+    steps = StateSteps()
+    for event in range(100):
+        changes = steps.changes("1", {"a": event, "b": {"c": "same"}})
+        steps.add(event, "1", changes, wanted=event in (10, 20))
+    row = steps.row()
+    assert row["values"] == ["same", 10, 20]
+    named = [path.split("\x1f")[-1] for path in row["paths"]]
+    assert named == ["a", "c"]
+    assert row["contexts"] == {"1": [(10, [(0, 1), (1, 0)]), (20, [(0, 2)])]}
+
+
+def test_shaders_beyond_the_room_of_a_page_have_no_text(
+    monkeypatch: pytest.MonkeyPatch, first_light: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(shaders, "CHARACTERS", 0)
+    with opened(FIRST_LIGHT) as capture:
+        model = report_model(capture)
+    count = len(first_light["shaders"])
+    assert [row["text"] for row in model["shaders"]] == [""] * count
+    assert f"{count} shaders have no text here." in model["notes"]
