@@ -23,6 +23,15 @@ from dp2emu.places import working_at
 class InputPath(click.Path):
     """A file or folder that the verb reads.  It is opened later; the type is for completion."""
 
+    suffix = ""
+    """How the names of the files end that are read in a folder."""
+
+
+class PicturesPath(InputPath):
+    """A folder of which the verb reads the pictures alone, or a file."""
+
+    suffix = ".png"
+
 
 class OutputPath(click.Path):
     """A file that the verb writes, or a folder to which it adds files."""
@@ -42,14 +51,18 @@ class Specification(click.types.StringParamType):
 
 
 INPUT = InputPath(allow_dash=True)
+INPUT_PICTURES = PicturesPath(allow_dash=True)
 OUTPUT = OutputPath(allow_dash=True)
 
 
 class _Given(NamedTuple):
-    """A file that a parameter names: the parameter as shown in the help, and the path."""
+    """A file that a parameter names: the parameter as shown in the help, the path, and the suffix
+    of the files that are read if it is a folder.
+    """
 
     parameter: str
     path: str
+    suffix: str = ""
 
 
 class VerbCommand(click.Command):
@@ -60,7 +73,7 @@ class VerbCommand(click.Command):
         file by path, link or hard link, or the same folder.
         """
         found = list(_inputs(self, ctx))
-        inputs = {identity: given for given in found for identity in _identities(given.path)}
+        inputs = {identity: given for given in found for identity in _identities(given)}
         for output in _outputs(self, ctx):
             identity = None if output.path == "-" else identity_of(output.path)
             if identity is not None and (clash := inputs.get(identity)):
@@ -115,7 +128,8 @@ def _file_of(command: click.Command, ctx: click.Context) -> str | None:
 def _inputs(command: click.Command, ctx: click.Context) -> Iterator[_Given]:
     for parameter, values in _values(command, ctx):
         if isinstance(parameter.type, InputPath):
-            yield from (_Given(_shown(parameter), value) for value in values)
+            suffix = parameter.type.suffix
+            yield from (_Given(_shown(parameter), value, suffix) for value in values)
         elif isinstance(parameter.type, Specification):
             named = filter(None, map(parameter.type.file_in, values))
             yield from (_Given(_shown(parameter), path) for path in named)
@@ -143,8 +157,11 @@ def _shown(parameter: click.Parameter) -> str:
     return max(parameter.opts, key=len)
 
 
-def _identities(path: str) -> Iterator[Identity]:
-    """The identities of an input: of a file, or of a folder, its files and its JSON document."""
+def _identities(given: _Given) -> Iterator[Identity]:
+    """The identities of an input: of a file, or of a folder, the files that are read in it, and its
+    JSON document.
+    """
+    path = given.path
     if path == "-":
         with suppress(OSError, ValueError, AttributeError):
             status = os.fstat(sys.stdin.fileno())
@@ -155,5 +172,7 @@ def _identities(path: str) -> Iterator[Identity]:
     if os.path.isdir(folder):
         places += [folder, f"{folder}.json"]
         with suppress(OSError):
-            places += [entry.path for entry in os.scandir(folder)]
+            places += [
+                each.path for each in os.scandir(folder) if each.name.endswith(given.suffix)
+            ]
     yield from filter(None, map(identity_of, places))

@@ -15,7 +15,7 @@ from dp2emu.cli.allowances import with_allowance
 from dp2emu.cli.captures import Opened, capture_verb, opened_capture
 from dp2emu.cli.options import with_driver_options, with_timing
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, say, worst
-from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
+from dp2emu.cli.paths import INPUT_PICTURES, OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.diff import Allowance, References
 from dp2emu.dp2.options import Options
@@ -25,17 +25,19 @@ from dp2emu.replay import parse_frames
 from dp2emu.replay.frames import EVERY, Frames
 
 _EVENTS = re.compile(r"[eE](?=\d)")
+_BACKWARD = re.compile(r"[eE]?\d{1,9}-[eE]?\d{1,9}")
+"""A range of events that is written right, and so is wrong by its order alone."""
 
 
 @verb_command("report")
 @capture_verb("report")
 @click.option(
-    "-o", "--output", metavar="FILE", type=OUTPUT, default="-", help='The page; "-" is stdout.'
+    "-o", "--output", metavar="FILE", type=OUTPUT, required=True, help='The page; "-" is stdout.'
 )
 @click.option(
     "--against",
     metavar="DIR|FILE",
-    type=INPUT,
+    type=INPUT_PICTURES,
     help="Compare with reference pictures, or with the pictures of another capture.",
 )
 @click.option("--events", metavar="A-B", help="Only these events, like E10-E99, 10-99 or E10-.")
@@ -92,9 +94,13 @@ def command(
 
 def _range(text: str | None) -> Frames:
     """The range of events of ``--events``.  Raises UsageError for other text."""
+    if text is None:
+        return EVERY
     try:
-        return parse_frames(_EVENTS.sub("", text)) if text else EVERY
+        return parse_frames(_EVENTS.sub("", text))
     except UsageError:
+        if _BACKWARD.fullmatch(text):
+            raise UsageError(f"--events {text!r}: the last comes before the first") from None
         raise UsageError(f"--events {text!r}: not like E10-E99, 10-99, E10- or E10") from None
 
 

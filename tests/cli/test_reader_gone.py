@@ -33,7 +33,7 @@ TOLD = [
     "readers sample 4",
     "graph sample",
     "timeline sample -o -",
-    "report sample",
+    "report sample -o -",
     "dump sample",
     "dump sample --jsonl",
     f"dump {TRACE}",

@@ -30,13 +30,13 @@ def test_the_page_goes_to_a_file_or_to_standard_output(tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     ran = dp2emu("report", STREAM, "-o", file, "--engine", "reference")
     assert (ran.code, ran.out) == (0, b"")
-    assert file.read_bytes() == dp2emu("report", STREAM, "--engine", "reference").out
+    assert file.read_bytes() == dp2emu("report", STREAM, "-o", "-", "--engine", "reference").out
 
 
 def test_a_picture_that_differs_gives_exit_code_1(tmp_path: Path) -> None:
     wrong = np.zeros((240, 320, 3), np.uint8)
     (tmp_path / "call000001_surface2.png").write_bytes(encode_png(wrong))
-    ran = dp2emu("report", STREAM, "--against", tmp_path)
+    ran = dp2emu("report", STREAM, "-o", "-", "--against", tmp_path)
     assert ran.code == 1
     assert "1 of 1 pictures differ" in ran.err
     [row] = model_in(ran.out)["differences"]
@@ -44,16 +44,22 @@ def test_a_picture_that_differs_gives_exit_code_1(tmp_path: Path) -> None:
 
 
 def test_events_are_chosen_by_number_or_address() -> None:
-    pages = [dp2emu("report", STREAM, "--events", text) for text in ("3-5", "E3-E5")]
+    pages = [dp2emu("report", STREAM, "-o", "-", "--events", text) for text in ("3-5", "E3-E5")]
     assert pages[0].out == pages[1].out
     assert [event["number"] for event in model_in(pages[0].out)["events"]] == [3, 4, 5]
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("x", "not like E10-E99"), ("E5-E2", "E10-E99"), ("100-", "E0 to E15")]
+    ("text", "says"),
+    [
+        ("x", "not like E10-E99"),
+        ("E5-E2", "'E5-E2': the last comes before the first"),
+        ("", "not like E10-E99"),
+        ("100-", "E0 to E15"),
+    ],
 )
 def test_a_wrong_range_of_events_is_a_usage_error(text: str, says: str) -> None:
-    ran = dp2emu("report", STREAM, "--events", text)
+    ran = dp2emu("report", STREAM, "-o", "-", "--events", text)
     assert (ran.code, ran.out) == (2, b"")
     assert says in ran.err
 
@@ -61,4 +67,33 @@ def test_a_wrong_range_of_events_is_a_usage_error(text: str, says: str) -> None:
 def test_commands_on_the_page_quote_the_file_for_a_shell(tmp_path: Path) -> None:
     file = tmp_path / "$(touch hacked) 'x'.dp2"
     shutil.copy(STREAM, file)
-    assert shlex.split(model_in(dp2emu("report", file).out)["file"]) == [str(file)]
+    assert shlex.split(model_in(dp2emu("report", file, "-o", "-").out)["file"]) == [str(file)]
+
+
+def test_a_page_without_a_file_is_a_usage_error() -> None:
+    ran = dp2emu("report", STREAM)
+    assert (ran.code, ran.out) == (2, b"")
+    assert "Missing option '-o' / '--output'" in ran.err
+
+
+def test_a_pixel_outside_of_the_target_is_refused_as_by_pixel(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    ran = dp2emu("report", STREAM, "-o", file, "--pixel", "8", "8", "--pixel", "999", "999")
+    alone = dp2emu("pixel", STREAM, "999", "999")
+    assert (ran.code, ran.err) == (alone.code, alone.err)
+    assert ran.code == 2
+    assert not file.exists()
+
+
+def test_the_folder_of_the_references_may_keep_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "docs" / "first_light.png", "call000001_surface2.png")
+    Path("x.html").write_text("the page of yesterday")
+    ran = dp2emu("report", STREAM, "-o", "x.html", "--against", ".")
+    assert (ran.code, "pictures differ" in ran.err) == (0, True)
+    assert b"<html" in Path("x.html").read_bytes()
+    ran = dp2emu("report", STREAM, "-o", "call000001_surface2.png", "--against", ".")
+    assert ran.code == 2
+    assert "would overwrite the input" in ran.err

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,15 +55,18 @@ def histories(
     capture: Recording,
     spots: Iterable[Spot],
     *,
+    asked: Collection[Spot] = (),
     options: Options | None = None,
     timing: Timing | None = None,
 ) -> dict[str, dict[str, list[dict[str, Any]]]]:
     """Play a capture again and return the histories of pixels.
 
     They are JSON objects by pixel (``x,y``) by series (``SURFACE/color``).  A pixel without a
-    history, such as one outside of its surface, is left out.
+    history, such as one outside of its surface, is left out.  Raises UsageError and Unsupported for
+    such a pixel among those ``asked`` for, which are examined as well.
     """
-    watched = {spot: PixelObserver(Pixel(spot.x, spot.y, target=spot.target)) for spot in spots}
+    every = dict.fromkeys([*asked, *spots])
+    watched = {spot: PixelObserver(Pixel(spot.x, spot.y, target=spot.target)) for spot in every}
     watcher = Watcher()
     for observer in watched.values():
         watcher = observer.watching(watcher)
@@ -73,6 +76,8 @@ def histories(
         try:
             document = observer.history().document()
         except Dp2Error:
+            if spot in asked:
+                raise
             # The page has the command, which tells the reason.
             continue
         rows = [history_row(row) for row in document["history"]]

@@ -95,9 +95,11 @@ class Collector(Observer):
         return self._draws
 
     def spots(self, pixels: Iterable[tuple[int, int]]) -> list[Spot]:
-        """Pixels of the target that was drawn to last; none without a draw."""
-        target = self._drawn_to
-        return [] if target is None else [Spot(target, x, y) for x, y in pixels]
+        """Pixels of the target that was drawn to last.  Raises UsageError for some without a draw."""
+        target, wanted = self._drawn_to, list(pixels)
+        if target is None and wanted:
+            raise UsageError("no event draws to a surface: there are no pixels to follow")
+        return [] if target is None else [Spot(target, x, y) for x, y in wanted]
 
     def close(self) -> None:
         """Store the last pictures; put the names of surfaces where they are shown."""
@@ -237,8 +239,8 @@ def report_model(
     show.  The pictures that the replay takes are compared with ``against``.  The page has
     the histories of ``pixels`` of the target that was drawn to last, and of those that differ, as
     far as they can be afforded; these need another pass over the capture.  Raises UsageError for
-    an invalid annotated timing or a range without an event, and for references that are no
-    pictures.
+    an invalid annotated timing or a range without an event, for ``pixels`` outside of the target,
+    and for references that are no pictures.
     """
     options = options or Options()
     found, accounts, graph = Collector(wanted), QueryAccounts(options), PassGraph()
@@ -255,10 +257,14 @@ def report_model(
     if not found.events and wanted != EVERY:
         raise UsageError(f"no event from E{wanted.first} on: {_there(found)}")
     found.close()
-    spots = [*found.spots(pixels), *(judge.spots if judge else ())]
-    chosen = affordable(spots, found.draws)
-    found.unexamined = len(set(spots)) - len(chosen) + (judge.unlisted if judge else 0)
-    past = histories(capture, chosen, options=options, timing=timing) if chosen else {}
+    asked = found.spots(pixels)
+    chosen: list[Spot] = []
+    if judge:
+        chosen = affordable(judge.spots, found.draws)
+        found.unexamined = len(set(judge.spots)) - len(chosen) + judge.unlisted
+    past: dict[str, Any] = {}
+    if asked or chosen:
+        past = histories(capture, chosen, asked=asked, options=options, timing=timing)
     return _model(found, playback.tally, plain(capture.name)) | {
         "file": plain(file),
         "graph": pass_rows(graph),
