@@ -1,7 +1,8 @@
 // The page: what is chosen is in the address after `#`, so that back, forward and links work.
 
 const chosen = { view: model.differences.some((row) => !row.within) ? "differences" : "frame", event: events.length ? events[events.length - 1].number : undefined,
-  tab: "event", series: undefined, pixel: undefined, shader: 0, text: "" };
+  tab: "event", series: undefined, pixel: undefined, picture: Math.max(0, model.differences.findIndex((row) => !row.within)), shader: 0, text: "" };
+const START = { ...chosen };
 
 const VIEWS = [
   ["differences", "Differences", () => model.differences.filter((row) => !row.within).length, "bad", () => model.differences.length],
@@ -25,20 +26,23 @@ const go = (change, quietly = false) => {
 
 function written() {
   const parts = [["view", chosen.view], ["e", chosen.event], ["tab", chosen.tab === "event" ? undefined : chosen.tab], ["target", chosen.series], ["pixel", chosen.pixel?.join(",")],
-    ["shader", chosen.view === "shaders" ? chosen.shader : undefined]];
+    ["shader", chosen.view === "shaders" ? chosen.shader : undefined], ["picture", chosen.view === "differences" ? chosen.picture : undefined]];
   return `#${parts.filter(([, value]) => value !== undefined && value !== "").map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&")}`;
 }
 
 function read() {
   const said = new URLSearchParams(location.hash.slice(1));
+  // What an address leaves out is as at the start, so that back to an empty one restores the first view.
+  Object.assign(chosen, START);
   if (VIEWS.some(([key]) => key === said.get("view"))) chosen.view = said.get("view");
   const event = said.get("e") === null ? undefined : eventOf(+said.get("e"));
   if (event) chosen.event = event.number;
-  if (said.get("tab")) chosen.tab = said.get("tab"); else if (said.get("view")) chosen.tab = "event";
+  if (said.get("tab")) chosen.tab = said.get("tab");
   chosen.series = said.get("target") ?? undefined;
   const pixel = /^(\d{1,5}),(\d{1,5})$/.exec(said.get("pixel") ?? "");
   chosen.pixel = pixel ? [+pixel[1], +pixel[2]] : undefined;
   if (/^\d+$/.test(said.get("shader") ?? "")) chosen.shader = +said.get("shader");
+  if (/^\d+$/.test(said.get("picture") ?? "") && model.differences[+said.get("picture")]) chosen.picture = +said.get("picture");
 }
 
 const list = new EventList((number) => go({ event: number }));
@@ -47,13 +51,17 @@ const facts = new Facts(go);
 const differences = new Differences(go);
 const strip = element("nav", { class: "strip", "aria-label": "Film strip" });
 const frame = element("div", { class: "frame" }, strip, list.box, viewer.box, facts.box);
-const SHEETS = { differences: () => differences.show(), queries: () => queriesSheet(go), shaders: () => shadersView(go, chosen.shader, chosen.text), textures: texturesSheet, passes: () => passesSheet(go),
+const SHEETS = { differences: () => differences.show(chosen.picture, chosen.pixel), queries: () => queriesSheet(go), shaders: () => shadersView(go, chosen.shader, chosen.text), textures: texturesSheet, passes: () => passesSheet(go),
   statistics: () => statisticsSheet(go), faults: () => faultsSheet(go) };
 
 function show() {
   tabs(byId("views"), VIEWS.map(([key, title, number, kind]) => [key, title, number(), kind]), chosen.view, (view) => go({ view, text: "" }), "view");
   const main = byId("main");
-  if (chosen.view !== "frame") { fill(main, SHEETS[chosen.view]()); main.scrollTop = 0; return; }
+  if (chosen.view !== "frame") {
+    const view = SHEETS[chosen.view]();
+    if (view.parentNode !== main) { fill(main, view); main.scrollTop = 0; }
+    return;
+  }
   if (!events.length) { fill(main, sheet("Events", "The capture has no event in this range.")); return; }
   if (frame.parentNode !== main) fill(main, frame);
   const event = eventOf(chosen.event);
@@ -93,10 +101,11 @@ function principal(part) {
 // Buttons for some pictures of a target, painted in one pass over its pictures.
 function shotsOf({ chosen: each, part }, rows, turn) {
   const canvases = new Map(), buttons = rows.map(([at, event, title]) => {
-    canvases.set(at, small(each.width, each.height, 54, `${each.name} after E${event}`));
-    return element("button", { class: "shot", type: "button", "data-event": event, "data-frame": part.number, onclick: () => go({ event }), "aria-label": `${title}, picture of ${each.name}` }, canvases.get(at), title);
+    const canvas = small(each.width, each.height, 54, `${each.name} after E${event}`);
+    canvases.set(at, [...canvases.get(at) ?? [], canvas]);
+    return element("button", { class: "shot", type: "button", "data-event": event, "data-frame": part.number, onclick: () => go({ event }), "aria-label": `${title}, picture of ${each.name}` }, canvas, title);
   });
-  each.walk([...canvases.keys()], (at, image) => paintSmall(canvases.get(at), image, each.width, each.height, each.channels), () => stripped === turn);
+  each.walk([...canvases.keys()], (at, image) => canvases.get(at).forEach((canvas) => paintSmall(canvas, image, each.width, each.height, each.channels)), () => stripped === turn);
   return buttons;
 }
 
@@ -106,14 +115,20 @@ function frameShot(part, turn) {
   return element("button", { class: "shot", type: "button", "data-event": part.last, "data-frame": part.number, onclick: () => go({ event: part.last }) }, `frame ${part.number}`);
 }
 
+// The frame's draws to a target that passed no pixel: they lead to the tests that they failed.
+const lostDraws = (target, part) => events.filter((each) => each.frame === part.number && each.kind === "draw" && each.pixels === 0 && each.targets.includes(target.surface) && target.changedBy(each.number) < 0 && target.at(each.number) >= 0)
+  .map((each) => [target.at(each.number), each.number, `E${each.number} · 0 px`]);
+
 function inFrame(part, turn) {
   const found = principal(part);
   if (!found) return frameShot(part, turn);
-  const every = Math.max(1, Math.ceil((found.to - found.from) / 40)), rows = [];
+  const all = [...lostDraws(found.chosen, part)];
   for (let at = found.from; at < found.to; at++) {
     const event = Math.max(first, found.chosen.pictures[at].event);
-    if ((found.to - 1 - at) % every === 0) rows.push([at, event, `E${event}`]);
+    all.push([at, event, `E${event}`]);
   }
+  all.sort((a, b) => a[1] - b[1]);
+  const every = Math.max(1, Math.ceil(all.length / 40)), rows = all.filter((row, at) => (all.length - 1 - at) % every === 0);
   return [model.frames.length > 1 ? element("span", { class: "gap" }, `frame ${part.number}`) : null, shotsOf({ ...found, part }, rows, turn)];
 }
 
@@ -175,7 +190,7 @@ search.addEventListener("keydown", (event) => {
 
 // Keyboard
 
-const KEYS = [["j  k", "next, previous event"], ["↓  ↑", "the same"], ["J  K", "next, previous frame"], ["n  p", "next, previous event that changed the chosen pixel"], ["Home  End", "first, last event"],
+const KEYS = [["j  k", "next, previous event"], ["↓  ↑", "the same"], ["J  K", "next, previous frame"], ["n  p", "next, previous event in the history of the chosen pixel"], ["Home  End", "first, last event"],
   ["/", "search"], ["f", "filter events"], ["1 … 8", "views"], ["e s h m x c", "event, state, shaders, mesh, textures, counters"], ["b", "picture before or after"],
   ["+  −  0", "zoom, fit"], ["t", "dark or light"], ["?", "this list"]];
 const step = (by) => { const next = list.neighbour(chosen.event, by); if (next !== undefined) go({ event: next, view: "frame" }, true); };
@@ -183,7 +198,7 @@ const toFrame = (by) => { const at = model.frames.findIndex((each) => each.numbe
 
 async function toChange(by) {
   if (!viewer.series || !chosen.pixel) return;
-  const rows = await changes(viewer.series, ...chosen.pixel, () => true);
+  const rows = storedHistory(viewer.series.key, chosen.pixel) ?? await changes(viewer.series, ...chosen.pixel, () => true);
   const numbers = rows.map((row) => row.event).filter((number) => eventOf(number));
   const next = by > 0 ? numbers.find((number) => number > chosen.event) : numbers.findLast((number) => number < chosen.event);
   if (next !== undefined) go({ event: next });

@@ -7,9 +7,8 @@ const seriesOf = (row) => series.find((each) => each.surface === row.surface && 
 class Differences {
   constructor(go) {
     this.go = go;
-    this.at = Math.max(0, model.differences.findIndex((row) => !row.within));
     this.names = element("nav", { class: "names", "aria-label": "Compared pictures" });
-    const pick = (pixel) => { this.pixel = pixel; this.point(); };
+    const pick = (pixel) => this.go({ pixel, view: "differences" });
     this.stages = ["This replay", "Reference", "Difference"].map((title) => new Stage(title, pick));
     this.head = element("div", { class: "tools" });
     this.foot = element("section", { class: "pixel", "aria-label": "Pixel" });
@@ -17,30 +16,59 @@ class Differences {
     this.box = element("div", { class: "compare" }, this.names, element("div", { class: "shown" }, this.head, this.trio, this.foot));
   }
 
-  show() {
+  show(at, pixel) {
     if (!model.differences.length) return sheet("Differences", "No picture was compared. Run the report with --against and a folder of reference pictures.");
-    this.draw();
+    const row = model.differences[at];
+    this.pixel = pixel && row.picture && pixel[0] < row.picture.width && pixel[1] < row.picture.height ? pixel : row.first;
+    if (at === this.at) { if (this.drawn) this.point(); } else { this.at = at; this.draw(); }
     return this.box;
   }
 
   async draw() {
     const row = model.differences[this.at];
-    fill(this.names, model.differences.map((each, at) => element("button", { type: "button", "aria-current": at === this.at ? "true" : null, onclick: () => { this.at = at; this.pixel = null; this.draw(); } },
+    this.drawn = false;
+    this.theirs = null;
+    fill(this.names, model.differences.map((each, at) => element("button", { type: "button", "aria-current": at === this.at ? "true" : null, onclick: () => this.go({ view: "differences", picture: at, pixel: undefined }) },
       each.name, " ", badge(each.within ? "same" : each.reference ? "differs" : "no reference", each.within ? "good" : "bad"), each.summary ? element("div", { class: "quiet" }, each.summary) : null)));
-    fill(this.head, element("strong", {}, row.name), row.event === null ? null : element("button", { class: "link mono", type: "button", onclick: () => this.go({ view: "frame", event: row.event, pixel: this.pixel ?? row.first ?? undefined, series: seriesOf(row) }) }, `E${row.event}`),
+    fill(this.head, element("strong", {}, row.name), row.event === null ? null : element("button", { class: "link mono", type: "button", onclick: () => this.go({ view: "frame", event: row.event, pixel: this.pixel ?? undefined, series: seriesOf(row) }) }, `E${row.event}`),
       row.numbers.map(([name, value]) => element("span", { class: "quiet" }, `${name} `, code(shown(value)))));
     this.trio.hidden = !row.picture;
     if (!row.picture) { fill(this.foot, element("p", { class: "quiet" }, row.summary)); return; }
     const { width, height, channels } = row.picture;
-    const ours = await single(row.picture);
+    const ours = await single(row.picture), theirs = row.other ? await single(row.other) : null;
+    // Another picture may have been chosen meanwhile.
+    if (row !== model.differences[this.at]) return;
+    this.theirs = theirs;
     this.stages[0].show(ours, width, height, channels, "rgb");
-    this.theirs = row.other ? await single(row.other) : null;
+    this.stages[2].spots = storedPixels(seriesOf(row));
     if (this.theirs) {
       this.stages[1].show(this.theirs, row.other.width, row.other.height, row.other.channels, "rgb");
       if (row.other.width === width && row.other.height === height) this.stages[2].show(apart(ours, channels, this.theirs, row.other.channels, width * height), width, height, 3, "rgb");
     }
-    if (!this.pixel && row.first) this.pixel = row.first;
+    this.drawn = true;
     this.point();
+  }
+
+  // The pixel whose history stands for a pixel: itself, or the nearest of the same two colours.  One that differs has the nearest of any colours else.
+  stored(row, pixel) {
+    const key = seriesOf(row), values = (at) => this.values(row, at).join(" ");
+    const differs = sample(this.stages[2].image, row.picture.width, 3, ...pixel)[0] !== SAME;
+    return nearestStored(key, pixel, (at) => values(at) === values(pixel)) ?? (differs ? nearestStored(key, pixel, () => true) : null);
+  }
+
+  // The channels of both pictures at a pixel.
+  values(row, [x, y]) {
+    return [...sample(this.stages[0].image, row.picture.width, row.picture.channels, x, y), ...sample(this.theirs, row.other.width, row.other.channels, x, y)];
+  }
+
+  // What follows the history of the pixel, at the event that decided it.
+  follow(row, pixel) {
+    if (row.event === null) return null;
+    const key = seriesOf(row), alike = row.other.width === row.picture.width && row.other.height === row.picture.height;
+    const near = alike ? this.stored(row, pixel) : null, there = near ?? pixel, own = there[0] === pixel[0] && there[1] === pixel[1];
+    const event = near ? decisive(storedHistory(key, near)) ?? row.event : row.event;
+    const link = element("button", { class: "link", type: "button", onclick: () => this.go({ view: "frame", event, pixel: there, series: key }) }, "Follow its history");
+    return [link, own ? null : element("span", { class: "quiet" }, `history of the nearest pixel that has one: ${there.join(", ")}`)];
   }
 
   point() {
@@ -51,9 +79,11 @@ class Differences {
     const there = x < row.other.width && y < row.other.height;
     fill(this.foot, element("header", {}, element("h2", {}, `Pixel ${x}, ${y}`), element("span", {}, "here ", colour(sample(this.stages[0].image, row.picture.width, row.picture.channels, x, y), row.picture.channels)),
       element("span", {}, "reference ", there ? colour(sample(this.theirs, row.other.width, row.other.channels, x, y), row.other.channels) : "outside"),
-      row.event === null ? null : element("button", { class: "link", type: "button", onclick: () => this.go({ view: "frame", event: row.event, pixel, series: seriesOf(row) }) }, "Follow its history")));
+      this.follow(row, pixel)));
   }
 }
+
+const SAME = 24;
 
 // The differences of two pictures, largest channel of each pixel, as a map from dark to bright.
 function apart(one, channels, other, others, pixels) {
@@ -62,7 +92,7 @@ function apart(one, channels, other, others, pixels) {
     let most = 0;
     for (let k = 0; k < least; k++) most = Math.max(most, Math.abs(one[i * channels + k] - other[i * others + k]));
     if (most) { const high = Math.round(120 + most * 135 / 255); out[3 * i] = high; out[3 * i + 1] = Math.round(most * 0.8); out[3 * i + 2] = 40; }
-    else out[3 * i] = out[3 * i + 1] = out[3 * i + 2] = 24;
+    else out[3 * i] = out[3 * i + 1] = out[3 * i + 2] = SAME;
   }
   return out;
 }

@@ -73,6 +73,7 @@ class Stage {
     const scale = this.scale, wide = Math.min(4096, Math.round(this.width * scale)), high = Math.min(4096, Math.round(this.height * scale));
     this.marks.width = wide;
     this.marks.height = high;
+    this.markStored(wide / this.width, high / this.height);
     if (!this.pixel || this.pixel[0] >= this.width || this.pixel[1] >= this.height) return;
     const pen = this.marks.getContext("2d"), size = Math.max(7, wide / this.width);
     const x = (this.pixel[0] + 0.5) * wide / this.width - size / 2, y = (this.pixel[1] + 0.5) * high / this.height - size / 2;
@@ -81,6 +82,13 @@ class Stage {
       pen.lineWidth = width;
       pen.strokeRect(x - out, y - out, size + 2 * out, size + 2 * out);
     }
+  }
+
+  // A dot on each pixel that has a history.
+  markStored(wide, high) {
+    const pen = this.marks.getContext("2d"), size = Math.max(1, Math.min(3, wide / 2));
+    pen.fillStyle = "#fff";
+    for (const [x, y] of this.spots ?? []) pen.fillRect((x + 0.5) * wide - size / 2, (y + 0.5) * high - size / 2, size, size);
   }
 
   step(by) {
@@ -209,7 +217,7 @@ class Viewer {
     }
     const [x, y] = pixel, chosen = this.series;
     const value = sample(this.stage.image, chosen.width, chosen.channels, x, y);
-    const told = model.histories[chosen.key]?.[`${x},${y}`];
+    const told = storedHistory(chosen.key, pixel), near = told ? null : nearestStored(chosen.key, pixel, (at) => sample(this.stage.image, chosen.width, chosen.channels, ...at).join() === value.join());
     if (!told) fill(this.pixel, element("header", {}, element("h2", {}, `Pixel ${x}, ${y}`), element("span", { class: "quiet" }, "reading the pictures …")));
     const rows = told ?? await changes(chosen, x, y, () => turn === this.turn);
     if (turn !== this.turn || !rows) return;
@@ -218,6 +226,7 @@ class Viewer {
         element("span", { class: "quiet" }, told ? "all fragments, with their verdicts" : `${count(rows.length, "event")} changed it`)),
       rows.length ? table("History of the pixel", told ? TOLD : SEEN, rows.map((row) => told ? this.told(row) : this.seen(row)), (at) => rows[at].event === this.event.number ? "here" : "")
         : element("p", { class: "quiet" }, "No event of this page changed this pixel."),
+      near ? element("p", { class: "quiet" }, "Of the same colour here, with all fragments: ", element("button", { class: "link", type: "button", onclick: () => this.go({ pixel: near, series: chosen.key }) }, `nearest pixel that has a history: ${near.join(", ")}`)) : null,
       told ? null : element("p", { class: "quiet" }, "Fragments that lost, and the reasons: ", command(`dp2emu pixel ${model.file} ${x} ${y} --target ${chosen.surface} --at E${this.event.number}`)));
   }
 
@@ -230,10 +239,31 @@ class Viewer {
 
   told(row) {
     const kind = { written: "good", masked: "warn", discarded_target: "warn" }[row.verdict] ?? "bad";
-    const verdict = element("span", { title: row.detail || null }, badge(row.verdict.replaceAll("_", " "), kind), row.detail ? element("span", { class: "quiet" }, ` ${row.detail}`) : null);
-    return [this.link(row.event), eventOf(row.event)?.name ?? row.kind, row.primitive ?? "", verdict, numbers(row.output), numbers(row.before), numbers(row.after), row.depth ?? "", row.stencil ?? ""];
+    const verdict = element("span", { title: row.detail || null }, badge(reason(row), kind), row.detail ? element("span", { class: "quiet" }, ` ${row.detail}`) : null);
+    const rest = (test) => (row.verdict === test ? "" : row[test] ?? "");
+    return [this.link(row.event), verdict, eventOf(row.event)?.name ?? row.kind, row.primitive ?? "", numbers(row.output), numbers(row.before), numbers(row.after), rest("depth"), rest("stencil")];
   }
 }
+
+// A verdict, with the test that failed in words.
+function reason(row) {
+  const name = row.verdict.replaceAll("_", " "), test = ["depth", "stencil"].includes(row.verdict) ? row[row.verdict] : null;
+  return test ? `${name}: ${test} fails` : name;
+}
+
+// The whole history of a pixel of a series, if the page has it.
+const storedHistory = (key, pixel) => model.histories[key]?.[pixel.join(",")];
+const storedPixels = (key) => Object.keys(model.histories[key] ?? {}).map((text) => text.split(",").map(Number));
+
+// The pixel itself if it has a history, else the nearest one that has, of those that fit.
+function nearestStored(key, pixel, fits) {
+  if (storedHistory(key, pixel)) return pixel;
+  const far = ([x, y]) => (x - pixel[0]) ** 2 + (y - pixel[1]) ** 2;
+  return storedPixels(key).filter(fits).sort((a, b) => far(a) - far(b))[0] ?? null;
+}
+
+// The event that decides a pixel: of the last fragment that a draw wrote or a test rejected.
+const decisive = (history) => history.findLast((row) => row.kind === "draw" && row.verdict !== "coverage" && eventOf(row.event))?.event;
 
 // Stored numbers or a shader's output, with a swatch if they are a colour.
 function numbers(values) {
@@ -247,7 +277,7 @@ function numbers(values) {
 }
 
 const SEEN = [["Event", ""], ["What", ""], ["Before", ""], ["After", ""]];
-const TOLD = [["Event", ""], ["What", ""], ["Primitive", "num"], ["Verdict", ""], ["Shader output", ""], ["Before", ""], ["After", ""], ["Depth", ""], ["Stencil", ""]];
+const TOLD = [["Event", "tight"], ["Verdict", ""], ["What", ""], ["Primitive", "num"], ["Shader output", ""], ["Before", ""], ["After", ""], ["Depth", ""], ["Stencil", ""]];
 
 // The events whose pictures differ at a pixel, found in the pictures that the page has.
 async function changes(chosen, x, y, wanted) {
