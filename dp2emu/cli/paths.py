@@ -158,8 +158,8 @@ def _shown(parameter: click.Parameter) -> str:
 
 
 def _identities(given: _Given) -> Iterator[Identity]:
-    """The identities of an input: of a file, or of a folder, the files that are read in it, and its
-    JSON document.
+    """The identities of an input: of a file, or of a folder, the files that are read in it, and
+    its JSON document.
     """
     path = given.path
     if path == "-":

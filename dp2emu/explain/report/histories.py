@@ -62,8 +62,8 @@ def histories(
     """Play a capture again and return the histories of pixels.
 
     They are JSON objects by pixel (``x,y``) by series (``SURFACE/color``).  A pixel without a
-    history, such as one outside of its surface, is left out.  Raises UsageError and Unsupported for
-    such a pixel among those ``asked`` for, which are examined as well.
+    history, such as one outside of its surface, is left out.  Raises UsageError and Unsupported
+    for such a pixel among those ``asked`` for, which are examined as well.
     """
     every = dict.fromkeys([*asked, *spots])
     watched = {spot: PixelObserver(Pixel(spot.x, spot.y, target=spot.target)) for spot in every}

@@ -95,7 +95,7 @@ class Collector(Observer):
         return self._draws
 
     def spots(self, pixels: Iterable[tuple[int, int]]) -> list[Spot]:
-        """Pixels of the target that was drawn to last.  Raises UsageError for some without a draw."""
+        """Pixels of the target that was drawn to last.  Raises UsageError if there is no draw."""
         target, wanted = self._drawn_to, list(pixels)
         if target is None and wanted:
             raise UsageError("no event draws to a surface: there are no pixels to follow")

@@ -53,7 +53,8 @@ class Differences {
   stored(row, pixel) {
     const key = seriesOf(row), values = (at) => this.values(row, at).join(" ");
     const differs = sample(this.stages[2].image, row.picture.width, 3, ...pixel)[0] !== SAME;
-    return nearestStored(key, pixel, (at) => values(at) === values(pixel)) ?? (differs ? nearestStored(key, pixel, () => true) : null);
+    const inside = ([x, y]) => x < row.picture.width && y < row.picture.height;
+    return nearestStored(key, pixel, (at) => inside(at) && values(at) === values(pixel)) ?? (differs ? nearestStored(key, pixel, inside) : null);
   }
 
   // The channels of both pictures at a pixel.

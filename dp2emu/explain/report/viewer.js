@@ -228,6 +228,15 @@ class Viewer {
         : element("p", { class: "quiet" }, "No event of this page changed this pixel."),
       near ? element("p", { class: "quiet" }, "Of the same colour here, with all fragments: ", element("button", { class: "link", type: "button", onclick: () => this.go({ pixel: near, series: chosen.key }) }, `nearest pixel that has a history: ${near.join(", ")}`)) : null,
       told ? null : element("p", { class: "quiet" }, "Fragments that lost, and the reasons: ", command(`dp2emu pixel ${model.file} ${x} ${y} --target ${chosen.surface} --at E${this.event.number}`)));
+    this.reveal([...this.pixel.querySelectorAll("tr.here")].at(-1));
+  }
+
+  // Scrolls a row of the history into view, and nothing else.
+  reveal(row) {
+    if (!row) return;
+    const inside = row.getBoundingClientRect(), box = this.pixel.getBoundingClientRect();
+    if (inside.bottom > box.bottom) this.pixel.scrollTop += inside.bottom - box.bottom + 8;
+    else if (inside.top < box.top) this.pixel.scrollTop -= box.top - inside.top + 8;
   }
 
   link(number) {
@@ -238,10 +247,10 @@ class Viewer {
   seen(row) { return [this.link(row.event), eventOf(row.event)?.name ?? "start", colour(row.before, this.series.channels), colour(row.after, this.series.channels)]; }
 
   told(row) {
-    const kind = { written: "good", masked: "warn", discarded_target: "warn" }[row.verdict] ?? "bad";
-    const verdict = element("span", { title: row.detail || null }, badge(reason(row), kind), row.detail ? element("span", { class: "quiet" }, ` ${row.detail}`) : null);
-    const rest = (test) => (row.verdict === test ? "" : row[test] ?? "");
-    return [this.link(row.event), verdict, eventOf(row.event)?.name ?? row.kind, row.primitive ?? "", numbers(row.output), numbers(row.before), numbers(row.after), rest("depth"), rest("stencil")];
+    const kind = { written: "good", masked: "warn", discarded_target: "warn", coverage: "" }[row.verdict] ?? "bad";
+    const verdict = element("span", { title: row.detail || null }, badge(reason(row), kind), passed(row).map((text) => element("span", { class: "quiet" }, ` ${text}`)));
+    const name = eventOf(row.event)?.name ?? row.kind, same = String(row.before) === String(row.after);
+    return [this.link(row.event), verdict, element("span", { title: name }, name), row.primitive ?? "", numbers(row.output), numbers(row.before), same ? element("span", { class: "quiet" }, "same") : numbers(row.after)];
   }
 }
 
@@ -249,6 +258,12 @@ class Viewer {
 function reason(row) {
   const name = row.verdict.replaceAll("_", " "), test = ["depth", "stencil"].includes(row.verdict) ? row[row.verdict] : null;
   return test ? `${name}: ${test} fails` : name;
+}
+
+// What else is known of a fragment: the tests that it passed, and details.
+function passed(row) {
+  const tests = ["depth", "stencil"].filter((test) => row[test] && row.verdict !== test).map((test) => `${test}: ${row[test]}`);
+  return [row.detail, ...tests].filter(Boolean);
 }
 
 // The whole history of a pixel of a series, if the page has it.
@@ -277,7 +292,7 @@ function numbers(values) {
 }
 
 const SEEN = [["Event", ""], ["What", ""], ["Before", ""], ["After", ""]];
-const TOLD = [["Event", "tight"], ["Verdict", ""], ["What", ""], ["Primitive", "num"], ["Shader output", ""], ["Before", ""], ["After", ""], ["Depth", ""], ["Stencil", ""]];
+const TOLD = [["Event", "tight"], ["Verdict", "verdict"], ["What", "tight cut"], ["Primitive", "num"], ["Shader output", ""], ["Before", ""], ["After", ""]];
 
 // The events whose pictures differ at a pixel, found in the pictures that the page has.
 async function changes(chosen, x, y, wanted) {

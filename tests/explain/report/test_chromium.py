@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
+from dp2emu.capture import CaptureWriter
+from dp2emu.d3d.enums import CmpFunc, RenderState
+from dp2emu.explain.report.differences import pictures_of
 from dp2emu.explain.report.model import report_model
 from tests.explain.opening import opened
 from tests.explain.report.conftest import HOSTILE
+from tests.tools.loading import load_tool
 
 pytestmark = pytest.mark.browser
 
@@ -211,6 +215,125 @@ def test_differences_come_first_and_lead_to_the_event(
     shown.page.click(".compare .pixel .link")
     assert shown.page.locator(".item[aria-selected=true] .no").inner_text() == "E10"
     shown.settled("#pixel", "Pixel 1, 0")
+
+
+def _film_squares(path: Path, function: CmpFunc) -> None:
+    """A square that fills the target, and with a depth test a nearer one of 40 x 40 pixels."""
+    filming = load_tool("filming")
+    with CaptureWriter(str(path)) as capture:
+        device = filming.Studio(capture, "instant").device(64, 64)
+        model = filming.Model()
+        model.add(filming.box(0, 0, 64, 64, 0.75, 0xFF402020))
+        model.add(filming.box(10, 10, 50, 50, 0.5, 0xFF20C040))
+        model.bind(device)
+        device.begin_scene()
+        device.clear(color=0xFF102030)
+        model.draw(device, 0)
+        device.set_render_state(RenderState.ZFUNC, function)
+        model.draw(device, 1)
+        device.end_scene()
+        filming.finish(device, [])
+
+
+@pytest.fixture(scope="module")
+def failing_depth(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The model of a capture whose second draw fails the depth test, beside one that passes it.
+
+    A green square of 40 x 40 pixels is missing: more pixels differ than have a history.
+    """
+    folder = tmp_path_factory.mktemp("depth")
+    for name, function in (("wrong", CmpFunc.GREATER), ("right", CmpFunc.LESSEQUAL)):
+        _film_squares(folder / f"{name}.dp2", function)
+    with (
+        opened(folder / "right.dp2") as right,
+        pictures_of(right) as references,
+        opened(folder / "wrong.dp2") as wrong,
+    ):
+        return report_model(wrong, against=references)
+
+
+def _click(page: Any, x: int, y: int) -> None:
+    """Click a pixel of this replay's picture under Differences."""
+    page.wait_for_function("document.querySelector('.trio canvas').width === 64")
+    bounds = page.locator(".trio canvas").first.bounding_box()
+    scale = bounds["width"] / 64
+    page.mouse.click(bounds["x"] + (x + 0.5) * scale, bounds["y"] + (y + 0.5) * scale)
+
+
+def _without_history(model: dict[str, Any]) -> tuple[int, int]:
+    told = next(iter(model["histories"].values()))
+    spots = ((x, y) for y in range(20, 40) for x in range(20, 40))
+    return next((x, y) for x, y in spots if f"{x},{y}" not in told)
+
+
+def test_a_differing_pixel_leads_to_the_draw_that_lost_at_the_nearest_history(
+    visit: Any, failing_depth: dict[str, Any]
+) -> None:
+    lost = max(event["number"] for event in failing_depth["events"] if event["kind"] == "draw")
+    x, y = _without_history(failing_depth)
+    shown = visit(failing_depth)
+    shown.settled(".compare .pixel", "Follow its history")
+    _click(shown.page, x, y)
+    shown.settled(".compare .pixel", f"Pixel {x}, {y}")
+    shown.settled(".compare .pixel", "history of the nearest pixel that has one: ")
+    shown.page.click("text=Follow its history")
+    shown.settled("#pixel", "all fragments")
+    assert shown.page.locator(".item[aria-selected=true] .no").inner_text() == f"E{lost}"
+    assert "depth: 0.5 GREATER 0.75 fails" in shown.text("#pixel tr.here")
+    near = shown.text("#pixel h2").removeprefix("Pixel ").replace(", ", ",")
+    assert near in next(iter(failing_depth["histories"].values()))
+
+
+def test_back_from_a_history_returns_to_the_difference(
+    visit: Any, failing_depth: dict[str, Any]
+) -> None:
+    shown = visit(failing_depth)
+    page = shown.page
+    shown.settled(".compare .pixel", "Follow its history")
+    _click(page, 30, 31)
+    shown.settled(".compare .pixel", "Pixel 30, 31")
+    page.click("text=Follow its history")
+    shown.settled("#pixel", "all fragments")
+    page.go_back()
+    shown.settled(".compare .pixel", "Pixel 30, 31")
+    assert page.locator("#view-differences").get_attribute("aria-selected") == "true"
+    page.go_back()
+    x, y = failing_depth["differences"][0]["first"]
+    shown.settled(".compare .pixel", f"Pixel {x}, {y}")
+    assert page.evaluate("location.hash") == ""
+
+
+def test_keys_and_film_strip_reach_a_draw_that_passed_no_pixel(
+    visit: Any, failing_depth: dict[str, Any]
+) -> None:
+    kinds = {event["number"]: event["kind"] for event in failing_depth["events"]}
+    lost = max(number for number, kind in kinds.items() if kind == "draw")
+    told = failing_depth["histories"]["2/color"]
+    pixel = next(iter(told))
+    shown = visit(failing_depth, f"#view=frame&e=0&target=2/color&pixel={pixel}")
+    page = shown.page
+    numbers = sorted({row["event"] for row in told[pixel]})
+    assert lost in numbers
+    for number in numbers:
+        page.keyboard.press("n")
+        page.wait_for_selector(f"#event-{number}[aria-selected=true]")
+    page.click(f".strip .shot:has-text('E{lost} · 0 px')")
+    page.wait_for_selector(f"#event-{lost}[aria-selected=true]")
+
+
+def test_the_reason_of_a_lost_fragment_is_in_the_window(
+    visit: Any, failing_depth: dict[str, Any]
+) -> None:
+    lost = max(event["number"] for event in failing_depth["events"] if event["kind"] == "draw")
+    pixel = next(iter(failing_depth["histories"]["2/color"]))
+    shown = visit(failing_depth, f"#view=frame&e={lost}&target=2/color&pixel={pixel}")
+    shown.page.set_viewport_size({"width": 1400, "height": 900})
+    shown.settled("#pixel", "GREATER 0.75 fails")
+    wide = shown.page.evaluate(
+        "(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])"
+        "(document.querySelector('#pixel .wide'))"
+    )
+    assert wide[0] <= wide[1]
 
 
 def _zlib_base64(data: bytes) -> str:
