@@ -292,7 +292,7 @@ function numbers(values) {
 }
 
 const SEEN = [["Event", ""], ["What", ""], ["Before", ""], ["After", ""]];
-const TOLD = [["Event", "tight"], ["Verdict", "verdict"], ["What", "tight cut"], ["Primitive", "num"], ["Shader output", ""], ["Before", ""], ["After", ""]];
+const TOLD = [["Event", "tight"], ["Verdict", "verdict"], ["What", "tight cut"], ["Prim.", "num"], ["Output", ""], ["Before", ""], ["After", ""]];
 
 // The events whose pictures differ at a pixel, found in the pictures that the page has.
 async function changes(chosen, x, y, wanted) {
