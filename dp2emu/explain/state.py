@@ -47,8 +47,10 @@ def moment_of(capture: Recording, address: Address, *, options: Options | None =
 
 def _last_entry(capture: Recording, api_call: int | None) -> int | None:
     """The number of the last call of the Direct3D 10/11 DDI in an API call; None without one."""
+    if api_call is None:
+        return None
     calls = [each.call for each in capture.records() if isinstance(each, records.EntryCalled)]
-    if api_call is None or api_call not in calls:
+    if api_call not in calls:
         return None
     return len(calls) - 1 - calls[::-1].index(api_call)
 
