@@ -18,7 +18,7 @@ from dp2emu.replay.document import Document
 from dp2emu.replay.player import Player, Recording
 
 STEPS = 4096
-"""Most tokens, calls and other records between two states whose setters are sought."""
+"""Most tokens and calls between two states whose setters are sought."""
 
 ANSWER = "answer"
 """Name of a setter that is the answer of queries at the end of a call."""
@@ -32,7 +32,7 @@ Place = tuple[int, int]
 
 
 class Setter(NamedTuple):
-    """What set a fact: its address, and the name of the token, the function or the record."""
+    """What set a fact: its address, and the name of the token or the function."""
 
     address: str
     name: str
@@ -147,10 +147,10 @@ class _Follower:
         return (tally.calls or tally.entries) - 1, _BEHIND
 
     def _concerns(self, record: Record) -> bool:
-        """Whether a record may set facts: it is no call of another context or device."""
+        """Whether a record is a call that may set facts: none of another context or device."""
         if isinstance(record, Called):
             return record.call.dwhContext == self._owner
-        return not isinstance(record, EntryCalled) or record.device in (0, self._owner)
+        return isinstance(record, EntryCalled) and record.device in (0, self._owner)
 
     def _begin(self, setter: Setter) -> None:
         self._setter = setter
@@ -176,9 +176,8 @@ def _answered(path: Path, old: Any, new: Any) -> bool:
 
 
 def _name(record: Record) -> str:
-    if isinstance(record, EntryCalled):
-        return record.entry
-    return "D3dDrawPrimitives2" if isinstance(record, Called) else type(record).__name__
+    """Name of the function of a call; for D3dDrawPrimitives2 what is set before its first token."""
+    return record.entry if isinstance(record, EntryCalled) else "D3dDrawPrimitives2"
 
 
 def value_at(facts: Facts, path: Path) -> Any:

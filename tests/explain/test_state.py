@@ -156,7 +156,7 @@ def test_an_answer_at_the_end_of_a_call_is_not_of_its_last_token() -> None:
     assert found[("render_states", FOGCOLOR)] == Setter("1:1", "RENDERSTATE")
 
 
-def test_a_change_between_calls_is_set_by_the_record() -> None:
+def test_a_change_before_the_first_token_is_set_by_the_call() -> None:
     texture = SurfaceDesc(VERTICES, SurfaceKind.TEXTURE, 4, 4, format=Format.P8)
     managed = called(token(Op.SETPRIORITY, (VERTICES, 9)))
     capture = capture_of(
@@ -165,7 +165,7 @@ def test_a_change_between_calls_is_set_by_the_record() -> None:
     before, after = (state_at(capture, parse_address(each)) for each in ("0", "1"))
     lines = changes_text(before, after, found_setters(capture, before, after)).splitlines()
     assert lines[-1].startswith(f"textures.{VERTICES}: ")
-    assert lines[-1].endswith(" -> none, set by 1 SurfaceDestroyed")
+    assert lines[-1].endswith(" -> none, set by 1 D3dDrawPrimitives2")
     assert lines[0].endswith(", set by 1:0 RENDERSTATE")
 
 
