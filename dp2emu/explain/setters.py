@@ -176,7 +176,7 @@ def _answered(path: Path, old: Any, new: Any) -> bool:
 
 
 def _name(record: Record) -> str:
-    """Name of the function of a call; for D3dDrawPrimitives2 what is set before its first token."""
+    """Name of the function of a call."""
     return record.entry if isinstance(record, EntryCalled) else "D3dDrawPrimitives2"
 
 
