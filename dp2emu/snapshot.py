@@ -136,9 +136,9 @@ class _Observer:
         if self._at.token is None:
             return self._document(call, {})
         if self._found is None:
-            call = self._at.call
+            number = self._at.call
             what = (
-                f"call {call} executes {_tokens_text(self._tokens)}; {call} means after the last"
+                f"call {number} executes {_tokens_text(self._tokens)}; {call} means after the last"
             )
             raise UsageError(f"no token {self._at.token}: {what}")
         return self._found

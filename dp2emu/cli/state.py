@@ -65,7 +65,7 @@ def command(
         found.append(state_at(capture, address, options=options, fault=faults.note, looked=looked))
     with text_output("-") as out:
         out.write(
-            _state(*found, as_json)
+            _state(found[0], as_json)
             if against is None
             else _differences(capture, found, options, as_json)
         )
