@@ -137,9 +137,8 @@ class _Observer:
             return self._document(call, {})
         if self._found is None:
             number = self._at.call
-            what = (
-                f"call {number} executes {_tokens_text(self._tokens)}; {call} means after the last"
-            )
+            there = f"call {number} executes {_tokens_text(self._tokens)}"
+            what = f"{there}; {number} means after the last"
             raise UsageError(f"no token {self._at.token}: {what}")
         return self._found
 
