@@ -21,6 +21,7 @@ from dp2emu.places import working_at
 from dp2emu.replay import Watcher
 from dp2emu.replay.document import Document
 from dp2emu.replay.player import Player, Recording
+from dp2emu.text.remarks import fact_name
 
 SCHEMA = 1
 """Version of the state document; within a version keys may be added, never removed."""
@@ -135,7 +136,9 @@ class _Observer:
         if self._at.token is None:
             return self._document(call, {})
         if self._found is None:
-            what = f"call {self._at.call} executes {self._tokens} tokens"
+            number = self._at.call
+            there = f"call {number} executes {_tokens_text(self._tokens)}"
+            what = f"{there}; {number} means after the last"
             raise UsageError(f"no token {self._at.token}: {what}")
         return self._found
 
@@ -151,34 +154,44 @@ class _Observer:
         return facts | self._visit(context)
 
 
+def _tokens_text(count: int) -> str:
+    """The numbers of ``count`` tokens: ``tokens 0 to 16``."""
+    return f"tokens 0 to {count - 1}" if count > 1 else "token 0" if count else "no token"
+
+
 def snapshot_text(facts: Facts) -> str:
     """A snapshot as text: a line for each fact, nested facts indented."""
-    return "".join(f"{plain(line)}\n" for line in _lines(facts, ""))
+    return "".join(f"{plain(line)}\n" for line in _lines(facts, ()))
 
 
-def _lines(value: Facts, indent: str) -> Iterator[str]:
+def _lines(value: Facts, above: tuple[str, ...]) -> Iterator[str]:
+    indent = "  " * len(above)
     for key, entry in value.items():
+        path = (*above, key)
         if isinstance(entry, dict) and entry:
             yield f"{indent}{key}"
-            yield from _lines(entry, indent + "  ")
+            yield from _lines(entry, path)
         elif isinstance(entry, list) and any(isinstance(part, dict) for part in entry):
             yield f"{indent}{key}"
-            yield from _lines({str(i): part for i, part in enumerate(entry)}, indent + "  ")
+            yield from _lines({str(i): part for i, part in enumerate(entry)}, path)
         elif isinstance(entry, str) and "\n" in entry:
             yield f"{indent}{key}"
             yield from (f"{indent}  {line}" for line in entry.splitlines())
         else:
-            yield f"{indent}{key}: {shown(entry)}"
+            yield f"{indent}{key}: {shown(entry, path)}"
 
 
-def shown(value: Any) -> str:
-    """A fact as text: numbers, or ``none``, ``yes`` and ``no``."""
+def shown(value: Any, path: tuple[str, ...] = ()) -> str:
+    """A fact as text: numbers, or ``none``, ``yes`` and ``no``.
+
+    With the ``path`` of keys of a fact, the SDK name of its number follows, if it has one.
+    """
     if value is None or value == {}:
         return "none"
     if isinstance(value, list):
         return " ".join(map(shown, value)) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int) and value >= 0x10000:
-        return f"{value:#010x}"
-    return str(value)
+    name = fact_name(path, value) if isinstance(value, int) else None
+    text = f"{value:#010x}" if isinstance(value, int) and value >= 0x10000 else str(value)
+    return text if name is None else f"{text} ({name})"

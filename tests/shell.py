@@ -97,7 +97,7 @@ RUN = {
         err=" 3 pictures", files=("last/event000012_surface3_depth.png",)
     ),
     "dp2emu state streams/first_light.dp2 --at E2 --against 1": Result(
-        out=r"\Arender_states.D3DRENDERSTATE_SCENECAPTURE: 1 -> 0\n\Z"
+        out=r"\Arender_states.D3DRENDERSTATE_SCENECAPTURE: 1 -> 0, set by 1:17 RENDERSTATE\n\Z"
     ),
     "dp2emu state streams/real/sokol_texcube.trace --at E0 --against E3 --json": Result(
         out=r'"path": \[\s+"IASetPrimitiveTopology"\s+\]'
@@ -239,10 +239,8 @@ RUN = {
         out=r"\nE9 [^$]*written \(blended\); [^$]* 0\.376471; 0\.0431373 [^$]* -> 0\.666667 "
     ),
     "dp2emu state streams/mistakes/street_blend.dp2 --at E8 --against E9": Result(
-        out=r"D3DRS_SRCBLEND: 2 -> 6\n"
-    ),
-    "dp2emu state streams/mistakes/street_blend.dp2 --at 2:10 --against 2:11": Result(
-        out=r"D3DRS_SRCBLEND: 2 -> 6\n"
+        out=r"D3DRS_SRCBLEND: 2 \(D3DBLEND_ONE\) -> 6 \(D3DBLEND_INVSRCALPHA\), "
+        r"set by 2:10 RENDERSTATE\n"
     ),
     "dp2emu replay streams/mistakes/street_index.dp2 --against right": Result(
         code=1, err="pixel 20, 66, .*recorded .255, 210, 106., replayed .90, 58, 58."

@@ -59,13 +59,16 @@ def test_a_snapshot_of_a_token_is_taken_before_it() -> None:
 @pytest.mark.parametrize(
     ("at", "what"),
     [
-        (Moment(2), "no call 2: the capture has 2 calls"),
-        (Moment(1, 1), "no token 1: call 1 executes 1 tokens"),
+        (Moment(4), "no call 4: the capture has 4 calls"),
+        (Moment(1, 1), "no token 1: call 1 executes token 0; 1 means after the last"),
+        (Moment(2, 4), "no token 4: call 2 executes tokens 0 to 1; 2 means after the last"),
+        (Moment(3, 0), "no token 0: call 3 executes no token; 3 means after the last"),
     ],
 )
 def test_a_missing_call_or_token_is_an_error(at: Moment, what: str) -> None:
     with pytest.raises(UsageError, match=what):
-        snapshot(capture_of(*SETTING, called(fog(1)), called(fog(2))), at)
+        calls = called(fog(1)), called(fog(2)), called(fog(3), clear(0)), called()
+        snapshot(capture_of(*SETTING, *calls), at)
 
 
 def test_a_call_without_a_context_is_an_error() -> None:
@@ -169,3 +172,17 @@ def test_text_has_a_line_for_each_fact() -> None:
     assert "\n  D3DRS_FOGCOLOR: 0x00012345\n" in text
     assert "\ntargets\n  0\n    surface: 2\n" in text
     assert "\nw_range: 0.0 1.0\n" in text
+
+
+def test_text_has_the_sdk_name_of_a_number() -> None:
+    states = (RenderState.ZFUNC, 5), (RenderState.COLORWRITEENABLE, 3), (RenderState.SRCBLEND, 99)
+    stage = token(Op.TEXTURESTAGESTATE, (0 | 1 << 16, 4))
+    call = called(token(Op.RENDERSTATE, *states), stage, token(Op.SETVERTEXSHADERDECL, (0x42,)))
+    text = snapshot_text(snapshot(capture_of(*SETTING, call), Moment(0)))
+    assert "\n  D3DRS_ZFUNC: 5 (D3DCMP_GREATER)\n" in text
+    assert (
+        "\n  D3DRS_COLORWRITEENABLE: 3 (D3DCOLORWRITEENABLE_RED|D3DCOLORWRITEENABLE_GREEN)" in text
+    )
+    assert "\n  D3DRS_SRCBLEND: 99\n" in text
+    assert "\n    D3DTSS_COLOROP: 4 (D3DTOP_MODULATE)\n" in text
+    assert "\nvertex_format: 66 (D3DFVF_XYZ|D3DFVF_DIFFUSE)\n" in text

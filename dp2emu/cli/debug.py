@@ -14,7 +14,7 @@ from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import verb_command
 from dp2emu.cli.streams import text_input, text_output
 from dp2emu.dp2.options import Options
-from dp2emu.explain.address import parse_address
+from dp2emu.explain.address import MEANING, parse_address
 from dp2emu.explain.lane_play import LANES, Lane, trace_event
 from dp2emu.explain.lanes import Chosen
 from dp2emu.explain.prompt import Prompt
@@ -29,7 +29,7 @@ LONGEST = 4096
 """Most characters of a command line."""
 
 
-@verb_command("debug")
+@verb_command("debug", more=MEANING)
 @capture_verb("debug")
 @click.argument("event")
 @click.argument("what", type=click.Choice([*LANES]))
@@ -72,7 +72,7 @@ def command(
 ) -> int:
     """Step through a shader of an event: "pixel X Y", "vertex N", "primitive N" or "thread X Y Z".
 
-    EVENT is an address such as E12 or 7:3.  Without --nan, --all and --json commands are read from
+    Without --nan, --all and --json commands are read from
     standard input; "help" lists them.
     """
     for text in breaks:

@@ -15,7 +15,7 @@ from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
 from dp2emu.escaping import plain
-from dp2emu.explain.address import parse_address
+from dp2emu.explain.address import MEANING, parse_address
 from dp2emu.explain.at_packet import at_packet
 from dp2emu.explain.events import Event
 from dp2emu.explain.input_names import input_names
@@ -27,7 +27,7 @@ from dp2emu.gpu.device.timing import Timing
 from dp2emu.replay import Watcher
 
 
-@verb_command("mesh")
+@verb_command("mesh", more=MEANING)
 @capture_verb("mesh")
 @click.argument("event", metavar="EVENT")
 @click.option(
@@ -51,7 +51,7 @@ def command(
 ) -> int:
     """Show the vertices and primitives of a draw, stage by stage.
 
-    EVENT is the address of a draw.  The memory is as before the draw.
+    EVENT has to be a draw.  The memory is as before the draw.
     """
     faults = Faults()
     one = stage or ("input" if form in ("csv", "obj") else None)

@@ -12,7 +12,7 @@ from dp2emu.cli.outcome import Faults, say
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import byte_output
 from dp2emu.dp2.options import Options
-from dp2emu.explain.address import parse_address
+from dp2emu.explain.address import MEANING, parse_address
 from dp2emu.explain.at_packet import at_packet
 from dp2emu.explain.overlay import Overlay, overlay_of
 from dp2emu.explain.rehearsal import check_same
@@ -43,7 +43,7 @@ def _with_kind(verb: Verb) -> Verb:
     )
 
 
-@verb_command("overlay")
+@verb_command("overlay", more=MEANING)
 @capture_verb("overlay", buffers=False)
 @click.argument("event", metavar="EVENT")
 @_with_kind
@@ -65,10 +65,7 @@ def command(
     timing: Timing | None,
     options: Options,
 ) -> int:
-    """Show what a draw did at each pixel, as a picture with a legend.
-
-    EVENT is the address of a draw.
-    """
+    """Show what a draw did at each pixel, as a picture with a legend.  EVENT has to be a draw."""
     if kind is None:
         raise click.UsageError(f"one of {', '.join(f'--{each}' for each in _KINDS)} is needed")
     faults = Faults()

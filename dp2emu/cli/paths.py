@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from inspect import cleandoc
 from typing import Any, NamedTuple
 
 import click
@@ -97,15 +98,21 @@ def _keep(context: click.Context, parameter: click.Parameter, given: float | Non
     context.meta[_TIMEOUT] = given
 
 
-def verb_command(name: str) -> Callable[[Callable[..., Any]], click.Command]:
+def verb_command(
+    name: str, *, more: str | None = None
+) -> Callable[[Callable[..., Any]], click.Command]:
     """Decorator that makes a function the command of a verb; help lists the files it reads.
+
+    ``more`` is a paragraph of help that several verbs share, after the function's docstring.
 
     The command has the option ``--timeout``, unless it bounds what the verb repeats by an option
     of this name.
     """
 
     def decorate(function: Callable[..., Any]) -> click.Command:
-        command = click.command(name, cls=VerbCommand, epilog=reads_line(name))(function)
+        text = "\n\n".join(filter(None, (cleandoc(function.__doc__ or ""), more)))
+        make = click.command(name, cls=VerbCommand, epilog=reads_line(name), help=text)
+        command = make(function)
         if all(parameter.name != "timeout" for parameter in command.params):
             option = click.Option(
                 ["--timeout"], metavar="SECONDS", type=FloatRange(0.001, _LONGEST),

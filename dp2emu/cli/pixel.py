@@ -12,7 +12,7 @@ from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
-from dp2emu.explain.address import parse_address
+from dp2emu.explain.address import MEANING, parse_address
 from dp2emu.explain.pixel_history import Pixel, history_of
 from dp2emu.explain.pixel_text import lines_of
 from dp2emu.gpu.device.timing import Timing
@@ -22,7 +22,7 @@ _COORDINATE = click.IntRange(0, 65535)
 _NUMBER = click.IntRange(0, (1 << 63) - 1)
 
 
-@verb_command("pixel")
+@verb_command("pixel", more=MEANING)
 @capture_verb("pixel")
 @click.argument("x", type=_COORDINATE)
 @click.argument("y", type=_COORDINATE)
@@ -32,9 +32,7 @@ _NUMBER = click.IntRange(0, (1 << 63) - 1)
 )  # fmt: skip
 @click.option("--subresource", type=_COORDINATE, default=0, help="Level, face or slice; 0.")
 @click.option("--sample", type=click.IntRange(0, 7), help="One sample of a multisampled target.")
-@click.option(
-    "--at", metavar="EVENT", help="Only the history until this event, such as E12 or 7:3."
-)
+@click.option("--at", metavar="EVENT", help="Only the history until this event.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 @with_timing
 @with_driver_options

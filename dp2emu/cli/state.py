@@ -14,19 +14,20 @@ from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts
-from dp2emu.explain.address import parse_address
-from dp2emu.explain.state import Looked, changes_json, changes_text, state_at
+from dp2emu.explain.address import MEANING, parse_address
+from dp2emu.explain.state import Looked, changes_json, changes_text, found_setters, state_at
+from dp2emu.replay.player import Recording
 from dp2emu.snapshot import snapshot_text
 
 
-@verb_command("state")
+@verb_command("state", more=MEANING)
 @capture_verb("state")
 @click.option(
-    "--at", "where", metavar="ADDRESS", required=True,
+    "--at", "where", metavar="EVENT", required=True,
     help="After a call (12), before a token of it (12:3), or as a draw or other event uses it.",
 )  # fmt: skip
 @click.option(
-    "--against", metavar="ADDRESS", help="Show what changed from --at to this address instead."
+    "--against", metavar="EVENT", help="Show what changed from --at to this address instead."
 )
 @click.option(
     "--png", "pictures", metavar="DIR", type=OUTPUT,
@@ -50,7 +51,7 @@ def command(
     """Show all device state at a point of a capture.
 
     The capture is replayed up to this point.  Shows the context or Direct3D 10/11 device of the
-    call.
+    call.  --against tells which token or call set each fact that changed.
     """
     faults = Faults()
     places = [parse_address(each) for each in (where, against) if each is not None]
@@ -63,13 +64,21 @@ def command(
         faults.clear()
         found.append(state_at(capture, address, options=options, fault=faults.note, looked=looked))
     with text_output("-") as out:
-        out.write(_text(found, as_json))
+        out.write(
+            _state(found[0], as_json)
+            if against is None
+            else _differences(capture, found, options, as_json)
+        )
     return faults.report()
 
 
-def _text(found: list[Facts], as_json: bool) -> str:
-    """The state, or what changed between two."""
-    facts = found[0] if len(found) == 1 else changes_json(*found)
+def _state(facts: Facts, as_json: bool) -> str:
+    return json.dumps(facts, indent=1) + "\n" if as_json else snapshot_text(facts)
+
+
+def _differences(capture: Recording, found: list[Facts], options: Options, as_json: bool) -> str:
+    before, after = found
+    setters = found_setters(capture, before, after, options=options)
     if as_json:
-        return json.dumps(facts, indent=1) + "\n"
-    return snapshot_text(facts) if len(found) == 1 else changes_text(*found)
+        return json.dumps(changes_json(before, after, setters), indent=1) + "\n"
+    return changes_text(before, after, setters)

@@ -14,6 +14,9 @@ from dp2emu.explain.events import Event
 FORMS = "E12, 7:3 (call:token), 7, @456 (API call) or frame 2"
 """The forms of an address, for error messages and help."""
 
+MEANING = "EVENT is an address such as E12, 7:3, @456 or 'frame 2'."
+"""Sentence about the forms of an address, for the help of verbs."""
+
 _NUMBER = r"([0-9]{1,18})"
 _FORMS = (
     ("event", re.compile(rf"[eE]{_NUMBER}")),

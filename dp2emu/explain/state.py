@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from dp2emu.capture import records
@@ -11,9 +11,10 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
-from dp2emu.explain.address import Address, find
+from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.playback import events_of
 from dp2emu.explain.resources import Subject, bound_vertices, constants_by_name, write_pictures
+from dp2emu.explain.setters import STEPS, Path, Setter, members, setters_of
 from dp2emu.replay.player import Recording
 from dp2emu.snapshot import SCHEMA, Moment, shown, snapshot
 
@@ -25,11 +26,17 @@ def moment_of(capture: Recording, address: Address, *, options: Options | None =
 
     A call means after it, a call and token before that token.  An event means with the state that
     it was issued with: before its token, or after its call of the DDI; an API call its first
-    event, and a frame its last.  Raises UsageError if there is no such event.
+    event, without one its last call of the Direct3D 10/11 DDI, and a frame its last event.
+    Raises UsageError if there is no such event.
     """
-    if address.call is not None:
+    if address.call is not None and address.item is None:
         return Moment(address.call, address.token)
-    event = find(events_of(capture, options=options), address)
+    events = events_of(capture, options=options)
+    quiet = not any(matches(event, address) for event in events)
+    entry = _last_entry(capture, address.api_call) if quiet else None
+    if entry is not None:
+        return Moment(entry)
+    event = find(events, address)
     if event.call is None:
         raise UsageError(f"{event.address}: {event.name} comes before the first call")
     if event.token is None and hasattr(records, event.name):
@@ -38,11 +45,21 @@ def moment_of(capture: Recording, address: Address, *, options: Options | None =
     return Moment(event.call, event.token)
 
 
+def _last_entry(capture: Recording, api_call: int | None) -> int | None:
+    """The number of the last call of the Direct3D 10/11 DDI in an API call; None without one."""
+    if api_call is None:
+        return None
+    calls = [each.call for each in capture.records() if isinstance(each, records.EntryCalled)]
+    if api_call not in calls:
+        return None
+    return len(calls) - 1 - calls[::-1].index(api_call)
+
+
 class Looked(NamedTuple):
     """What ``state_at`` adds to a state: the first ``vertices``, and pictures in ``pictures``."""
 
     vertices: int = 0
-    pictures: Path | None = None
+    pictures: FilePath | None = None
 
     def facts(self, subject: Subject) -> Facts:
         """The added facts of a context or device.  Raises OSError for a failed file."""
@@ -95,7 +112,7 @@ def changes(before: Facts, after: Facts) -> Iterator[Change]:
 
 
 def _differing(path: tuple[str, ...], before: Any, after: Any) -> Iterator[Change]:
-    one, other = _members(before), _members(after)
+    one, other = members(before), members(after)
     if before is None and isinstance(after, list) and other:
         one = {}
     elif after is None and isinstance(before, list) and one:
@@ -108,42 +125,58 @@ def _differing(path: tuple[str, ...], before: Any, after: Any) -> Iterator[Chang
         yield from _differing((*path, key), one.get(key), other.get(key))
 
 
-def _members(value: Any) -> Mapping[str, Any] | None:
-    """The parts of an object or a list of objects by key; None of another value."""
-    if isinstance(value, dict):
-        return value
-    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-        return {str(number): each for number, each in enumerate(value)}
-    return None
+Setters = Mapping[Path, Setter] | None
+"""Type of the setters of changed facts by path; None if too many tokens were between."""
+
+_NO_SETTERS: Setters = {}
 
 
-def changes_json(before: Facts, after: Facts) -> Facts:
-    """A JSON object of the changes between two states."""
-    rows = [change._asdict() for change in changes(before, after)]
+def found_setters(
+    capture: Recording, before: Facts, after: Facts, *, options: Options | None = None
+) -> Setters:
+    """The setters of what changed between two states (``setters.setters_of``), by one playback."""
+    paths = [change.path for change in changes(before, after)]
+    return setters_of(capture, before, after, paths, options=options) if paths else {}
+
+
+def changes_json(before: Facts, after: Facts, setters: Setters = _NO_SETTERS) -> Facts:
+    """A JSON object of the changes between two states; ``set_by`` is an address, or null."""
+    known = setters or {}
+    rows = []
+    for change in changes(before, after):
+        address, name = known.get(change.path, (None, None))
+        row = {**change._asdict(), "path": list(change.path)}
+        rows.append({**row, "set_by": address, "set_by_name": name})
     return {
         "schema": SCHEMA,
         "at": before["address"],
         "against": after["address"],
-        "changes": [{**row, "path": list(row["path"])} for row in rows],
+        "changes": rows,
     }
 
 
-def changes_text(before: Facts, after: Facts) -> str:
-    """The changes between two states, a line each: ``viewport.width: 640 -> 320``."""
+def changes_text(before: Facts, after: Facts, setters: Setters = _NO_SETTERS) -> str:
+    """The changes between two states, a line each: ``viewport.width: 640 -> 320, set by 2:6
+    VIEWPORTINFO``.
+    """
     lines = []
     for path, old, new in changes(before, after):
-        lines.append(f"{'.'.join(path)}: {_brief(old)} -> {_brief(new)}")
-    return "".join(f"{plain(line)}\n" for line in lines)
+        setter = (setters or {}).get(path)
+        end = "" if setter is None else f", set by {setter.address} {setter.name}"
+        lines.append(f"{'.'.join(path)}: {_brief(path, old)} -> {_brief(path, new)}{end}")
+    if setters is None:
+        lines.append(f"setters unknown: more than {STEPS} tokens or calls between the places")
+    return "".join(f"{plain(line)}\n" for line in lines) or "no difference\n"
 
 
 _BRIEF = 120
 """Most characters of a value in the text of a change."""
 
 
-def _brief(value: Any) -> str:
+def _brief(path: Path, value: Any) -> str:
     if isinstance(value, str) and "\n" in value:
         value = f"{value.splitlines()[0]} ... ({len(value.splitlines())} lines)"
     text = " ".join(f"{key}={shown(each)}" for key, each in value.items()) if isinstance(
         value, dict
-    ) else shown(value)  # fmt: skip
+    ) else shown(value, path)  # fmt: skip
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}..."

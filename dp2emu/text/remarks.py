@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntFlag
 from functools import lru_cache
 
@@ -11,8 +11,8 @@ from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import RenderState, TextureStageState
 from dp2emu.d3d.flags import Clear, ColorWrite, Issue, PatchFlags
 from dp2emu.d3d.names import sdk_constant
-from dp2emu.d3d.sdk import SdkEnum, sdk_name
-from dp2emu.d3d.wirenames import FLOAT_RENDER_STATES
+from dp2emu.d3d.sdk import SdkEnum, sdk_name, sdk_value
+from dp2emu.d3d.wirenames import FLOAT_RENDER_STATES, WireRenderState, WireTextureStageState
 from dp2emu.number_text import float_text
 
 _RS, _TSS = RenderState, TextureStageState
@@ -62,6 +62,21 @@ def remark(op: int, values: Values, *, head: bool = False) -> str | None:
     """A comment on the values of a token's item, or of its head if ``head``; None without one."""
     say = (_ON_HEADS if head else _ON_ITEMS).get(op)
     return say(values) if say else None
+
+
+def fact_name(path: Sequence[str], value: int) -> str | None:
+    """The SDK name of a number of a context's state, whose keys are ``path``; None without one.
+
+    >>> fact_name(("render_states", "D3DRS_ZFUNC"), 4)
+    'D3DCMP_LESSEQUAL'
+    """
+    if path[:1] == ("vertex_format",):
+        return fvf_names(value)
+    if path[:1] == ("render_states",):
+        state = sdk_value(WireRenderState, path[-1])
+        return None if state is None else _render_state((state, value))
+    state = sdk_value(WireTextureStageState, path[-1]) if path[:1] == ("stages",) else None
+    return None if state not in _STAGE_ENUMS else sdk_name(_STAGE_ENUMS[state], value)
 
 
 @lru_cache(maxsize=256)

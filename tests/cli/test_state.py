@@ -23,7 +23,7 @@ def test_state_is_text_or_json(tmp_path: Path) -> None:
     path = stream(tmp_path)
     ran = dp2emu("state", path, "--at", "0")
     assert (ran.code, ran.err) == (0, "")
-    assert "  D3DRS_ZENABLE: 0\n" in ran.out.decode()
+    assert "  D3DRS_ZENABLE: 0 (D3DZB_FALSE)\n" in ran.out.decode()
     facts = json.loads(dp2emu("state", path, "--at", "0:0", "--json").out)
     assert (facts["schema"], facts["next"], facts["queries"]) == (1, "CREATEQUERY", {})
 
@@ -94,3 +94,38 @@ def test_a_device_that_does_not_exist_has_no_state(tmp_path: Path) -> None:
         ran = dp2emu("state", path, "--at", at)
         assert (ran.code, ran.out) == (2, b"")
         assert what in ran.err
+
+
+def test_changes_end_with_the_token_that_set_them(tmp_path: Path) -> None:
+    path = stream(tmp_path)
+    ran = dp2emu("state", path, "--at", "0:0", "--against", "0")
+    assert ran.out.decode() == (
+        "queries.1: none -> type=D3DQUERYTYPE_EVENT state=idle, set by 0:0 CREATEQUERY\n"
+    )
+    (row,) = json.loads(dp2emu("state", path, "--at", "0:0", "--against", "0", "--json").out)[
+        "changes"
+    ]
+    assert (row["set_by"], row["set_by_name"]) == ("0:0", "CREATEQUERY")
+
+
+def test_changes_of_a_direct3d_11_device_end_with_the_function_that_set_them(
+    tmp_path: Path,
+) -> None:
+    path = recorded(tmp_path / "a.dp2")
+    ran = dp2emu("state", path, "--at", "0", "--against", "2")
+    assert ", set by 1 IaSetTopology\n" in ran.out.decode()
+    assert "bottom=4, set by 2 SetScissorRects\n" in ran.out.decode()
+    ran = dp2emu("state", path, "--at", "1", "--against", "5")
+    assert "device: 1 -> 2\n" in ran.out.decode()
+    assert "set by" not in ran.out.decode()
+
+
+def test_two_equal_states_have_no_difference(tmp_path: Path) -> None:
+    ran = dp2emu("state", stream(tmp_path), "--at", "0", "--against", "0")
+    assert (ran.code, ran.out) == (0, b"no difference\n")
+
+
+def test_help_has_the_forms_of_addresses() -> None:
+    for verb in ("pixel", "debug", "state", "mesh", "overlay"):
+        text = " ".join(dp2emu(verb, "--help").out.decode().split())
+        assert "EVENT is an address such as E12, 7:3, @456 or 'frame 2'." in text

@@ -8,15 +8,36 @@ from typing import Any
 
 import pytest
 
-from dp2emu.capture.records import Record, SurfaceCreated
+from dp2emu.capture.records import EntryCalled, Record, SurfaceCreated, SurfaceDestroyed
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, RenderState
 from dp2emu.errors import UsageError
+from dp2emu.explain import setters
 from dp2emu.explain.address import parse_address
-from dp2emu.explain.state import Change, Looked, changes, changes_text, state_at
+from dp2emu.explain.playback import events_of
+from dp2emu.explain.setters import Setter
+from dp2emu.explain.state import (
+    Change,
+    Looked,
+    changes,
+    changes_text,
+    found_setters,
+    moment_of,
+    state_at,
+)
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.explain.opening import REAL, opened
-from tests.replay.authoring import SETTING, called, capture_of, clear, token
+from tests.replay.authoring import (
+    END,
+    EVENT,
+    SETTING,
+    called,
+    capture_of,
+    clear,
+    create,
+    issue,
+    token,
+)
 from tests.shader.test_constant_names import commented, constant_table
 
 FOGCOLOR = "D3DRS_FOGCOLOR"
@@ -52,6 +73,30 @@ def test_a_frame_and_an_api_call_of_an_import_have_a_state() -> None:
         assert facts["targets"][0]["surface"] == 2
 
 
+def test_an_item_that_a_token_does_not_have_is_refused() -> None:
+    capture = capture_of(*FOGGY)
+    assert moment_of(capture, parse_address("1:2.0")) == moment_of(capture, parse_address("1:2"))
+    for address in ("1:2.1", "1:3.0", "1.9"):
+        with pytest.raises(UsageError, match=f"no event at {address}: call 1 has events at 1:1"):
+            state_at(capture, parse_address(address))
+
+
+def test_an_api_call_without_events_has_the_state_after_its_last_call_of_the_ddi() -> None:
+    (path,) = (path for path in REAL if path.stem == "d3d10_1_tri")
+    with opened(path) as capture:
+        eventful = {event.api_call for event in events_of(capture)}
+        calls = [each.call for each in capture.records() if isinstance(each, EntryCalled)]
+        quiet = [
+            (number, call) for number, call in enumerate(calls)
+            if call is not None and call not in eventful
+        ]  # fmt: skip
+        last = {call: number for number, call in quiet}
+        for call in (quiet[0][1], quiet[-1][1]):
+            assert moment_of(capture, parse_address(f"@{call}")).call == last[call]
+        with pytest.raises(UsageError, match="no event at @99999"):
+            moment_of(capture, parse_address("@99999"))
+
+
 def _state(address: str) -> dict[str, Any]:
     return state_at(capture_of(*FOGGY), parse_address(address))
 
@@ -61,6 +106,83 @@ def test_changes_are_the_facts_that_differ() -> None:
     assert list(changes(before, after)) == [Change(("render_states", FOGCOLOR), 1, 4)]
     assert changes_text(before, after) == f"render_states.{FOGCOLOR}: 1 -> 4\n"
     assert list(changes(after, after)) == []
+
+
+def _setter(records: tuple[Record, ...], before: str, after: str) -> Setter | None:
+    """The setter of the fog colour between two addresses."""
+    capture = capture_of(*records)
+    states = [state_at(capture, parse_address(each)) for each in (before, after)]
+    found = found_setters(capture, *states)
+    assert found is not None
+    return found.get(("render_states", FOGCOLOR))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "address"),
+    [
+        ("0:0", "0:1", "0:0"),
+        ("0:0", "0", "0:2"),
+        ("0:0", "1:0", "0:2"),
+        ("0:0", "1:2", "1:0"),
+        ("0", "1", "1:3"),
+        ("E0", "E2", "1:0"),
+        ("1", "0", None),
+        ("1", "1", None),
+    ],
+)
+def test_a_change_is_set_by_the_last_token_between(
+    before: str, after: str, address: str | None
+) -> None:
+    expected = None if address is None else Setter(address, "RENDERSTATE")
+    assert _setter(FOGGY, before, after) == expected
+
+
+def test_a_token_that_sets_the_same_value_again_is_no_setter() -> None:
+    assert _setter((*SETTING, called(clear(0), fog(7), fog(7))), "0:0", "0") == Setter(
+        "0:1", "RENDERSTATE"
+    )
+
+
+def test_an_answer_at_the_end_of_a_call_is_not_of_its_last_token() -> None:
+    capture = capture_of(
+        *SETTING, called(create(1, EVENT)), called(issue(1, END), fog(1)), called()
+    )
+    before, after = (state_at(capture, parse_address(each)) for each in ("1:1", "1"))
+    found = found_setters(capture, before, after)
+    assert found is not None
+    expected = [(c.path, c.before, c.after) for c in changes(before, after)]
+    assert expected[-1] == (("queries", "1", "state"), "issued", "idle")
+    assert found[("queries", "1", "state")] == Setter("1", "answer")
+    assert found[("render_states", FOGCOLOR)] == Setter("1:1", "RENDERSTATE")
+
+
+def test_a_change_before_the_first_token_is_set_by_the_call() -> None:
+    texture = SurfaceDesc(VERTICES, SurfaceKind.TEXTURE, 4, 4, format=Format.P8)
+    managed = called(token(Op.SETPRIORITY, (VERTICES, 9)))
+    capture = capture_of(
+        *SETTING, SurfaceCreated(texture), managed, SurfaceDestroyed(VERTICES), called(fog(1))
+    )
+    before, after = (state_at(capture, parse_address(each)) for each in ("0", "1"))
+    lines = changes_text(before, after, found_setters(capture, before, after)).splitlines()
+    assert lines[-1].startswith(f"textures.{VERTICES}: ")
+    assert lines[-1].endswith(" -> none, set by 1 D3dDrawPrimitives2")
+    assert lines[0].endswith(", set by 1:0 RENDERSTATE")
+
+
+def test_more_steps_than_the_bound_name_no_setter(monkeypatch: pytest.MonkeyPatch) -> None:
+    capture = capture_of(*FOGGY)
+    before, after = _state("0:0"), _state("0")
+    for steps, end in ((3, "set by 0:2 RENDERSTATE\n"), (2, "between the places\n")):
+        monkeypatch.setattr(setters, "STEPS", steps)
+        assert changes_text(before, after, found_setters(capture, before, after)).endswith(end)
+
+
+def test_changes_have_the_sdk_names_of_numbers() -> None:
+    capture = capture_of(*SETTING, called(token(Op.RENDERSTATE, (RenderState.ZFUNC, 5))))
+    before, after = (state_at(capture, parse_address(each)) for each in ("0:0", "0"))
+    assert changes_text(before, after) == (
+        "render_states.D3DRS_ZFUNC: 4 (D3DCMP_LESSEQUAL) -> 5 (D3DCMP_GREATER)\n"
+    )
 
 
 def test_members_of_lists_are_compared_one_by_one() -> None:

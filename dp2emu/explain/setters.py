@@ -1,0 +1,198 @@
+"""Setters: the token, or call of the DDI, that gave each fact of a state its last value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from dp2emu.capture.records import Called, EntryCalled, Record
+from dp2emu.dp2.call import Call
+from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.options import Options
+from dp2emu.dp2.states.inspect import Facts, facts_of
+from dp2emu.dp2.table import Token
+from dp2emu.errors import UsageError
+from dp2emu.places import working_at
+from dp2emu.replay import Watcher
+from dp2emu.replay.document import Document
+from dp2emu.replay.player import Player, Recording
+
+STEPS = 4096
+"""Most tokens and calls between two states whose setters are sought."""
+
+ANSWER = "answer"
+"""Name of a setter that is the answer of queries at the end of a call."""
+
+_BEHIND = 1 << 62
+"""Number that stands for the end of a call where a token's number is expected."""
+
+Path = tuple[str, ...]
+Place = tuple[int, int]
+"""Type of a boundary: a call, and the token before which it is, or ``_BEHIND``."""
+
+
+class Setter(NamedTuple):
+    """What set a fact: its address, and the name of the token or the function."""
+
+    address: str
+    name: str
+
+
+def setters_of(
+    capture: Recording,
+    before: Facts,
+    after: Facts,
+    paths: Iterable[Path],
+    *,
+    options: Options | None = None,
+) -> dict[Path, Setter] | None:
+    """The setters of the facts at ``paths``, which differ between two states of a capture.
+
+    The capture is played once from its begin, and the facts are compared at each boundary of
+    tokens or calls between the states.  {} if the states are of different contexts or devices, or
+    ``after`` is not the later one; None if more than ``STEPS`` steps are between them.
+    """
+    span = _place(before), _place(after)
+    owner = next((key for key in ("context", "device") if key in before), "")
+    if span[0] >= span[1] or not owner or before[owner] != after.get(owner):
+        return {}
+    options = options or Options()
+    driver = Driver(options=options)
+    with Document(None) as page:
+        player = Player(driver, capture.name, page, Watcher(), options)
+        values = {path: value_at(before, path) for path in paths}
+        follower = _Follower(player, span, before[owner], _facts(driver, player, before), values)
+        driver.command_taps.append(follower.tap)
+        with working_at(player.place):
+            for record in capture.records():
+                follower.perform(record)
+                if follower.done:
+                    break
+        player.close(None)
+    return None if follower.steps > STEPS else follower.found
+
+
+def _place(facts: Facts) -> Place:
+    return facts["call"], _BEHIND if facts["token"] is None else facts["token"]
+
+
+def _facts(driver: Driver, player: Player, before: Facts) -> Callable[[], Facts]:
+    """A function that returns the state of the context or device of ``before``; {} once it is
+    destroyed.
+    """
+
+    def of_context() -> Facts:
+        context = driver.context(before["context"])
+        return {} if context is None else facts_of(context)
+
+    def of_device() -> Facts:
+        try:
+            return {} if player.facade is None else player.facade.facts(before["device"])
+        except UsageError:
+            return {}
+
+    return of_context if "context" in before else of_device
+
+
+class _Follower:
+    """Compares facts at the boundaries of a span.  Mutable: it has the values at the last one."""
+
+    def __init__(
+        self,
+        player: Player,
+        span: tuple[Place, Place],
+        owner: int,
+        facts: Callable[[], Facts],
+        values: dict[Path, Any],
+    ) -> None:
+        self._player = player
+        self._first, self._last = span
+        self._owner = owner
+        self._facts = facts
+        self._values = values
+        self._setter = Setter("", "")
+        self._tokens = 0
+        self.steps = 0
+        self.found: dict[Path, Setter] = {}
+
+    @property
+    def done(self) -> bool:
+        """Whether the span is passed, or has too many steps."""
+        return self._behind() >= self._last or self.steps > STEPS
+
+    def perform(self, record: Record) -> None:
+        """Perform a record; in the span, find what it set."""
+        self._tokens = 0
+        number = self._behind()[0] + 1
+        inside = self._first <= self._behind() < self._last and self._concerns(record)
+        if inside:
+            self._begin(Setter(str(number), _name(record)))
+        self._player.perform(record)
+        if inside or isinstance(record, Called):
+            self._compare(self._behind())
+
+    def tap(self, call: Call, offset: int, token: Token, count: int) -> None:
+        """Find what the last token set; ``token`` executes next."""
+        if call.dwhContext != self._owner:
+            return
+        place = self._player.tally.calls, self._tokens
+        self._tokens += 1
+        self._compare(place)
+        if self._first <= place < self._last:
+            self._begin(Setter(f"{place[0]}:{place[1]}", token.name))
+
+    def _behind(self) -> Place:
+        """The boundary after the last call."""
+        tally = self._player.tally
+        return (tally.calls or tally.entries) - 1, _BEHIND
+
+    def _concerns(self, record: Record) -> bool:
+        """Whether a record is a call that may set facts: none of another context or device."""
+        if isinstance(record, Called):
+            return record.call.dwhContext == self._owner
+        return isinstance(record, EntryCalled) and record.device in (0, self._owner)
+
+    def _begin(self, setter: Setter) -> None:
+        self._setter = setter
+        self.steps += 1
+
+    def _compare(self, place: Place) -> None:
+        if not self._first < place <= self._last or self.steps > STEPS:
+            return
+        facts = self._facts()
+        for path, old in self._values.items():
+            new = value_at(facts, path)
+            if new != old:
+                self._values[path] = new
+                late = place[1] == _BEHIND and _answered(path, old, new)
+                self.found[path] = Setter(str(place[0]), ANSWER) if late else self._setter
+
+
+def _answered(path: Path, old: Any, new: Any) -> bool:
+    """Whether a query's progress changed as it does when the driver answers behind all tokens."""
+    if path[0] != "queries" or old is None:
+        return False
+    return (new.get("state") if isinstance(new, dict) else new) == "idle"
+
+
+def _name(record: Record) -> str:
+    """Name of the function of a call."""
+    return record.entry if isinstance(record, EntryCalled) else "D3dDrawPrimitives2"
+
+
+def value_at(facts: Facts, path: Path) -> Any:
+    """The fact at a path of keys, None if there is none."""
+    value: Any = facts
+    for key in path:
+        found = members(value)
+        value = None if found is None else found.get(key)
+    return value
+
+
+def members(value: Any) -> Mapping[str, Any] | None:
+    """The parts of an object or a list of objects by key; None of another value."""
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        return {str(number): each for number, each in enumerate(value)}
+    return None
