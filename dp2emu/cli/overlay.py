@@ -49,7 +49,7 @@ def _with_kind(verb: Verb) -> Verb:
 @_with_kind
 @click.option(
     "-o",
-    "output",
+    "--output",
     metavar="PNG",
     type=OUTPUT,
     required=True,
@@ -67,10 +67,12 @@ def command(
 ) -> int:
     """Show what a draw did at each pixel, as a picture with a legend.
 
-    EVENT is the address of a draw.
+    EVENT is the address of a draw.  Exactly one kind of picture is needed.
     """
     if kind is None:
-        raise click.UsageError(f"one of {', '.join(f'--{each}' for each in _KINDS)} is needed")
+        raise click.UsageError(
+            f"exactly one of {', '.join(f'--{each}' for each in _KINDS)} is needed"
+        )
     faults = Faults()
     seen: list[Overlay] = []
 
