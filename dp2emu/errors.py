@@ -152,6 +152,10 @@ class UsageError(Dp2Error):
     """An invalid argument of a function of the library."""
 
 
+class Absent(UsageError):
+    """An argument that names something that the input does not have, such as an event."""
+
+
 class ArgumentError(UsageError, TypeError, ValueError):
     """An argument of another type or range than the annotation of the parameter, an unknown name
     of a function, or too few or too many arguments.

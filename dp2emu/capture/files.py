@@ -116,7 +116,7 @@ class Source:
     def rewind(self) -> None:
         """Seek to the start.  Raises UsageError if the stream cannot seek."""
         if self.size is None:
-            raise UsageError(f"{self.name} can be read only once")
+            raise UsageError(f"{self.name} can be read only once: pass a file in place of a pipe")
         self.jump(0)
 
     def error(self, what: str) -> CaptureError:

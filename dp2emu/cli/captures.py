@@ -16,7 +16,7 @@ from dp2emu.capture.reader import begins_as_text
 from dp2emu.cli.file_kinds import check_stream
 from dp2emu.cli.paths import INPUT
 from dp2emu.d3d.enums import Format
-from dp2emu.errors import UsageError
+from dp2emu.errors import Absent, UsageError
 from dp2emu.inputs import open_input, read_file
 from dp2emu.limits import Limits, parse_limits
 
@@ -166,13 +166,21 @@ def capture_verb(
                 if bare is None and (calls := _trace(stream)):
                     if trace is not None:
                         return trace(calls, **options)
-                    return verb(Opened(_imported(calls), place), **options)
-                return verb(Opened(_stored(stream, bare), place), **options)
+                    return _run(verb, Opened(_imported(calls), place), file, options)
+                return _run(verb, Opened(_stored(stream, bare), place), file, options)
 
         others = _BARE if buffers else ()
         return click.argument("file", type=INPUT)(with_limits(with_options(run, *others)))
 
     return decorate
+
+
+def _run(verb: Verb, opened: Opened, file: str, options: dict[str, Any]) -> int | None:
+    """Run a verb.  An error about what the capture does not have names the ``file``."""
+    try:
+        return verb(opened, **options)
+    except Absent as error:
+        raise error.at(stream=file) from None
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import verb_command
 from dp2emu.cli.streams import text_input, text_output
 from dp2emu.dp2.options import Options
+from dp2emu.errors import UsageError
 from dp2emu.explain.address import MEANING, parse_address
 from dp2emu.explain.lane_play import LANES, Lane, trace_event
 from dp2emu.explain.lanes import Chosen
@@ -72,9 +73,13 @@ def command(
 ) -> int:
     """Step through a shader of an event: "pixel X Y", "vertex N", "primitive N" or "thread X Y Z".
 
-    Without --nan, --all and --json commands are read from
-    standard input; "help" lists them.
+    Without --nan, --all and --json commands are read from standard input; "help" lists them.
+    FILE "-" needs one of these options.
     """
+    if form is None and opened.file is None:
+        raise click.UsageError(
+            "commands come from standard input, so FILE - needs --nan, --all or --json"
+        )
     for text in breaks:
         parse_condition(text)
     faults = Faults()
@@ -102,10 +107,18 @@ def _converse(prompt: Prompt, breaks: Sequence[str], watches: Sequence[str], out
         while not prompt.ended:
             out.write(shown)
             out.flush()
-            line = lines.readline(LONGEST)
+            line = _line(lines)
             if not line:
                 break
             out.writelines(f"{answer}\n" for answer in prompt.answer(line))
+
+
+def _line(lines: TextIO) -> str:
+    """The next command, empty at the end.  Raises UsageError for bytes that are no text."""
+    try:
+        return lines.readline(LONGEST)
+    except UnicodeDecodeError:
+        raise UsageError("the commands are not UTF-8 text", stream="-") from None
 
 
 def _json(traces: Sequence[ShaderTrace]) -> Iterator[str]:

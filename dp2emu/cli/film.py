@@ -10,7 +10,7 @@ import click
 
 from dp2emu.cli.captures import Verb, with_options
 from dp2emu.cli.outcome import say
-from dp2emu.cli.paths import OUTPUT
+from dp2emu.cli.paths import OUTPUT, Once
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.replay import Recording, Tally, Watcher, parse_frames
@@ -18,7 +18,7 @@ from dp2emu.replay import Recording, Tally, Watcher, parse_frames
 _OPTIONS: tuple[Any, ...] = (
     click.option("--draws", is_flag=True, help="Pictures after each draw, of all that it writes."),
     click.option(
-        "--at", "at", metavar="ADDRESS",
+        "--at", "at", cls=Once, metavar="ADDRESS",
         help="Pictures after the event there: E12, 7:3 (call:token), @456 or frame 2.",
     ),
     click.option(

@@ -17,7 +17,7 @@ from dp2emu.gpu.device.timing import Timing
 @verb_command("graph")
 @capture_verb("graph")
 @click.option(
-    "-o", "--out", metavar="FILE", type=OUTPUT, default="-", show_default=True,
+    "-o", "--output", "--out", "out", metavar="FILE", type=OUTPUT, default="-", show_default=True,
     help="The graph in DOT.",
 )  # fmt: skip
 @with_timing

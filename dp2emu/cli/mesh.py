@@ -13,7 +13,7 @@ from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
-from dp2emu.errors import UsageError
+from dp2emu.errors import Absent
 from dp2emu.escaping import plain
 from dp2emu.explain.address import MEANING, parse_address
 from dp2emu.explain.at_packet import at_packet
@@ -37,7 +37,7 @@ from dp2emu.replay import Watcher
 @click.option("--csv", "form", flag_value="csv", help="Print all vertices as CSV.")
 @click.option("--json", "form", flag_value="json", help="Print a JSON object.")
 @click.option("--obj", "form", flag_value="obj", help="Print a Wavefront OBJ file.")
-@click.option("-o", "output", metavar="FILE", type=OUTPUT, default="-", help="Write to a file.")
+@click.option("-o", "--output", metavar="FILE", type=OUTPUT, default="-", help="Write to a file.")
 @with_timing
 @with_driver_options
 def command(
@@ -72,7 +72,7 @@ def command(
 def _wanted(draw: Draw, stage: str | None, names: Mapping[str, str]) -> list[Piece]:
     there = stages_of(draw)
     if stage is not None and stage not in there:
-        raise UsageError(f"the draw has no stage {stage}; it has {', '.join(there)}")
+        raise Absent(f"the draw has no stage {stage}; it has {', '.join(there)}")
     return list(mesh_of(draw, STAGES if stage is None else (stage,), names))
 
 

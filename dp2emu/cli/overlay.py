@@ -49,7 +49,7 @@ def _with_kind(verb: Verb) -> Verb:
 @_with_kind
 @click.option(
     "-o",
-    "output",
+    "--output",
     metavar="PNG",
     type=OUTPUT,
     required=True,
@@ -65,9 +65,14 @@ def command(
     timing: Timing | None,
     options: Options,
 ) -> int:
-    """Show what a draw did at each pixel, as a picture with a legend.  EVENT has to be a draw."""
+    """Show what a draw did at each pixel, as a picture with a legend.
+
+    EVENT has to be a draw.  Exactly one kind of picture is needed.
+    """
     if kind is None:
-        raise click.UsageError(f"one of {', '.join(f'--{each}' for each in _KINDS)} is needed")
+        raise click.UsageError(
+            f"exactly one of {', '.join(f'--{each}' for each in _KINDS)} is needed"
+        )
     faults = Faults()
     seen: list[Overlay] = []
 

@@ -51,6 +51,10 @@ class Specification(click.types.StringParamType):
         return argument if argument and name in self._readers else None
 
 
+class Once(click.Option):
+    """An option of which a second value is an error; of others the last value counts."""
+
+
 INPUT = InputPath(allow_dash=True)
 INPUT_PICTURES = PicturesPath(allow_dash=True)
 OUTPUT = OutputPath(allow_dash=True)
@@ -67,7 +71,28 @@ class _Given(NamedTuple):
 
 
 class VerbCommand(click.Command):
-    """The command of a verb.  Before it runs, outputs that are inputs too are refused."""
+    """The command of a verb.  Before it runs, options that exclude each other and outputs that are
+    inputs too are refused."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse arguments.  Raises click.UsageError for options that exclude each other, and for
+        a ``Once`` option that is given twice.
+        """
+        if not ctx.resilient_parsing and "--help" not in args:
+            self._check_options(ctx, list(args))
+        return super().parse_args(ctx, args)
+
+    def _check_options(self, ctx: click.Context, args: list[str]) -> None:
+        order = self.make_parser(ctx).parse_args(args)[2]
+        seen: dict[str | None, click.Parameter] = {}
+        for parameter in order:
+            first = seen.setdefault(parameter.name, parameter)
+            if first is not parameter:
+                raise click.UsageError(
+                    f"{_shown(first)} and {_shown(parameter)} exclude each other", ctx
+                )
+            if isinstance(parameter, Once) and order.count(parameter) > 1:
+                raise click.UsageError(f"{_shown(parameter)} is given more than once", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the verb.  Raises UsageError for an output that is also an input: the same

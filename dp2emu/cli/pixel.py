@@ -9,7 +9,7 @@ import click
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options, with_timing
 from dp2emu.cli.outcome import Faults
-from dp2emu.cli.paths import verb_command
+from dp2emu.cli.paths import Once, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.explain.address import MEANING, parse_address
@@ -32,7 +32,7 @@ _NUMBER = click.IntRange(0, (1 << 63) - 1)
 )  # fmt: skip
 @click.option("--subresource", type=_COORDINATE, default=0, help="Level, face or slice; 0.")
 @click.option("--sample", type=click.IntRange(0, 7), help="One sample of a multisampled target.")
-@click.option("--at", metavar="EVENT", help="Only the history until this event.")
+@click.option("--at", cls=Once, metavar="EVENT", help="Only the history until this event.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 @with_timing
 @with_driver_options

@@ -238,7 +238,11 @@ def _film(
     tally = film.played(capture, wanted.png, wanted.frames, options, model, watcher)
     faults.close()
     say(_summary(capture.name, tally))
-    return worst(_code(capture.name, tally, verify=False), _report_losses(capture))
+    found = worst(_code(capture.name, tally, verify=False), _report_losses(capture))
+    if tally.pictures:
+        return found
+    complain(f"{capture.name}: no picture: no chosen event writes what has one")
+    return worst(found, UNUSABLE)
 
 
 def _staged(path: str | None, rig: str, options: Options, model: Timing | None) -> Rig | None:

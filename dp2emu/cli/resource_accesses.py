@@ -12,6 +12,7 @@ import click
 from dp2emu.cli.captures import Opened, Verb, with_options
 from dp2emu.cli.options import with_driver_options, with_timing
 from dp2emu.cli.outcome import Faults
+from dp2emu.cli.paths import Once
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.explain.address import parse_address
@@ -21,7 +22,9 @@ from dp2emu.gpu.device.timing import Timing
 _OPTIONS: tuple[Any, ...] = (
     click.argument("resource"),
     click.argument("bytes", metavar="[RANGE]", required=False),
-    click.option("--at", metavar="EVENT", help="Up to this event; default: the whole capture."),
+    click.option(
+        "--at", cls=Once, metavar="EVENT", help="Up to this event; default: the whole capture."
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print a JSON object."),
 )
 

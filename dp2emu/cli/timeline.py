@@ -16,7 +16,10 @@ from dp2emu.gpu.device.timing import Timing
 
 @verb_command("timeline")
 @capture_verb("timeline")
-@click.option("-o", "--out", metavar="FILE", type=OUTPUT, required=True, help="The trace.")
+@click.option(
+    "-o", "--output", "--out", "out", metavar="FILE", type=OUTPUT, required=True,
+    help="The trace.",
+)  # fmt: skip
 @with_timing
 @with_driver_options
 def command(opened: Opened, out: str, timing: Timing | None, options: Options) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from dp2emu.argument_check import checked
-from dp2emu.errors import UsageError
+from dp2emu.errors import Absent, UsageError
 from dp2emu.explain.events import Event
 
 FORMS = "E12, 7:3 (call:token), 7, @456 (API call) or frame 2"
@@ -78,11 +78,11 @@ def matches(event: Event, address: Address) -> bool:
 def find(events: Sequence[Event], address: Address) -> Event:
     """The event at an address: the first, or for a frame the last.
 
-    Raises UsageError that names the nearest events if there is none.
+    Raises Absent that names the nearest events if there is none.
     """
     found = [event for event in events if matches(event, address)]
     if not found:
-        raise UsageError(f"no event at {address.text}: {_there(events, address)}")
+        raise Absent(f"no event at {address.text}: {_there(events, address)}")
     return found[-1] if address.frame is not None else found[0]
 
 
@@ -92,9 +92,10 @@ def _there(events: Sequence[Event], address: Address) -> str:
         return "the capture has no events"
     last = events[-1]
     if address.frame is not None:
-        return f"there are frames 0 to {max(event.frame for event in events)}"
+        frames = max(event.frame for event in events)
+        return f"there are frames 0 to {frames}" if frames else "the only frame is 0"
     if address.event is not None:
-        return f"there are events E0 to {last.address}"
+        return f"there are events E0 to {last.address}" if last.number else "the only event is E0"
     if address.api_call is not None:
         numbers = [event.api_call for event in events if event.api_call is not None]
         if not numbers:

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from typing import Any, Generic, TypeVar
 
 from dp2emu.dp2.options import Options
-from dp2emu.errors import STOPPED, Dp2Error, UsageError
+from dp2emu.errors import STOPPED, Absent, Dp2Error, UsageError
 from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.events import Event
 from dp2emu.explain.playback import EventList, Observer, Playback, Stage
@@ -57,7 +57,7 @@ def at_packet(
         raise looking.error
     if looking.event is None or not looking.seen:
         event = find(known.events, address)
-        raise UsageError(f"{event.address} is a {event.kind.value} ({event.name}), not a {noun}")
+        raise Absent(f"{event.address} is a {event.kind.value} ({event.name}), not a {noun}")
     return looking.event, looking.seen[0]
 
 

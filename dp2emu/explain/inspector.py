@@ -17,7 +17,7 @@ from dp2emu.capture import records
 from dp2emu.capture.records import Record
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts
-from dp2emu.errors import UsageError
+from dp2emu.errors import Absent, UsageError
 from dp2emu.explain.accesses import root_of
 from dp2emu.explain.address import Address, find, matches, parse_address
 from dp2emu.explain.events import Event, Origin, written_surfaces
@@ -301,7 +301,7 @@ class Inspector:
         """
         trail = self._log.memory.find(handle, self.position)
         if trail is None:
-            raise UsageError(f"no surface {handle} at {self._where()}")
+            raise Absent(f"no surface {handle} at {self._where()}")
         arrays = self._log.memory.read(trail, self.position)
         found = Surface(trail.desc, trail.serial, trail.layout)
         for target, source in zip(arrays_of(found), arrays, strict=True):

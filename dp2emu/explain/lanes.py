@@ -8,14 +8,14 @@ whole draw runs as it did.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from dp2emu.errors import Disagreement, Unsupported, UsageError
+from dp2emu.errors import Absent, Disagreement, Unsupported, UsageError
 from dp2emu.explain.engine import Engine, Run
 from dp2emu.explain.rehearsal import MOST_FRAGMENTS, resolved, restored
 from dp2emu.explain.shader_trace import ShaderTrace, Stored, trace
@@ -301,17 +301,28 @@ def _survey(stages: _Pixels) -> list[_Fragment]:
             for each in stages.fragments()]  # fmt: skip
 
 
+def _uncovered(fragments: Sequence[_Fragment], chosen: Chosen, pixel: Pixel) -> str:
+    """The message that no fragment of a pixel is the chosen one."""
+    place = f"pixel {pixel.x}, {pixel.y}"
+    if not fragments:
+        return f"no primitive of the draw covers {place}"
+    names = ("primitive", chosen.primitive), ("instance", chosen.instance)
+    wanted = " of ".join(f"{name} {number}" for name, number in names if number is not None)
+    there = dict.fromkeys((each.primitive, each.instance) for each in fragments[-_NAMED:])
+    instances = chosen.instance is not None
+    known = [f"{one} of instance {other}" if instances else f"{one}" for one, other in there]
+    return f"{wanted} does not cover {place}; primitive {', '.join(known)} does"
+
+
 def _choose(fragments: list[_Fragment], chosen: Chosen, pixel: Pixel) -> _Fragment:
-    """The fragment that is meant.  Raises UsageError if there is none."""
+    """The fragment that is meant.  Raises Absent if there is none."""
     fit = [
         each
         for each in fragments
         if chosen.primitive in (None, each.primitive) and chosen.instance in (None, each.instance)
     ]
     if not fit:
-        numbers = ", ".join(str(each.primitive) for each in fragments[-_NAMED:])
-        known = f"primitives {numbers} do" if numbers else "none of the draw's does"
-        raise UsageError(f"no such primitive covers pixel {pixel.x}, {pixel.y}: {known}")
+        raise Absent(_uncovered(fragments, chosen, pixel))
     passed = [each for each in fit if each.passed]
     return (passed or fit)[-1]
 

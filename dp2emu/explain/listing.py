@@ -107,11 +107,16 @@ class Condition(NamedTuple):
 
     def holds(self, event: Event) -> bool:
         """Whether an event meets the condition; of a list, whether one element does."""
-        found = row_of(event)[self.name]
+        found = event.number if self._of_number else row_of(event)[self.name]
         values = found if isinstance(found, list) else [found]
         if self.test == "!=":
             return all(self.value != str(each) for each in values)
         return any(self._compares(each) for each in values if each is not None)
+
+    @property
+    def _of_number(self) -> bool:
+        """Whether the condition compares numbers of events."""
+        return self.name == "event" and self.test != "~"
 
     def _compares(self, value: Any) -> bool:
         if self.test == "~":
@@ -138,7 +143,8 @@ _NAMES = tuple(row_of(Event(0, EventKind.DRAW, Origin(""))))
 def parse_condition(text: str) -> Condition:
     """The condition of a text such as ``kind=draw``, ``pixels>100`` or ``name~INDEXED``.
 
-    ``~`` asks for a part of the text, in any case.  Raises UsageError for another text.
+    ``~`` asks for a part of the text, in any case; ``event=E5`` and ``event=5`` are the same.
+    Raises UsageError for another text, or a kind of event that does not exist.
     """
     found = _CONDITION.fullmatch(text)
     if found is None or found["name"] not in _NAMES:
@@ -146,10 +152,26 @@ def parse_condition(text: str) -> Condition:
             f"expected COLUMN and one of = != < <= > >= ~ and a value, got {text!r:.60}; "
             f"the columns are {', '.join(_NAMES)}"
         )
-    condition = Condition(found["name"], found["test"], found["value"])
+    condition = _compared(Condition(found["name"], found["test"], found["value"]))
     numeric = condition.name in _NUMBERS and condition.test not in ("~", "!=")
     if numeric and not re.fullmatch(r"-?[0-9]{1,18}", condition.value):
         raise UsageError(f"{condition.name} is a number, got {condition.value!r:.60}")
+    return condition
+
+
+def _compared(condition: Condition) -> Condition:
+    """The condition with the value as it is compared.  Raises UsageError for a value that the
+    column never has.
+    """
+    if condition.test == "~":
+        return condition
+    if condition.name == "kind" and condition.value not in [*EventKind]:
+        raise UsageError(f"no kind {condition.value!r:.60}; the kinds are {', '.join(EventKind)}")
+    if condition.name == "event":
+        found = re.fullmatch(r"[eE]?([0-9]{1,18})", condition.value)
+        if found is None:
+            raise UsageError(f"expected an event such as E12, got {condition.value!r:.60}")
+        return condition._replace(value=str(int(found[1])))
     return condition
 
 

@@ -19,7 +19,7 @@ from dp2emu.capture.records import MemoryWritten, Record
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import FormatRow, Use
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Disagreement, Dp2Error, Exceeded, Unsupported, UsageError
+from dp2emu.errors import Absent, Disagreement, Dp2Error, Exceeded, Unsupported, UsageError
 from dp2emu.explain.address import Address, find
 from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.pixel_fragment import DepthSeen, Fragment, StencilSeen, Verdict
@@ -42,8 +42,9 @@ class Entry(msgspec.Struct):
     event, whose ``primitive`` is None.
 
     ``output`` are the numbers of the pixel program for the target, None if it did not run;
-    ``before`` and ``after`` the stored numbers.  ``overwritten`` is the address of the next event
-    that wrote the sample, None for the last one.  Mutable: later events overwrite.
+    ``before`` and ``after`` the stored numbers.  ``source`` is the handle of the surface that a
+    copy, resolve or blit read, None for other events.  ``overwritten`` is the address of the next
+    event that wrote the sample, None for the last one.  Mutable: later events overwrite.
     """
 
     event: Event
@@ -58,6 +59,7 @@ class Entry(msgspec.Struct):
     stencil: StencilSeen | None = None
     detail: str = ""
     overwritten: str | None = None
+    source: int | None = None
 
 
 class History(msgspec.Struct, frozen=True):
@@ -113,6 +115,7 @@ def _row(entry: Entry) -> dict[str, Any]:
         "instance": entry.instance,
         "detail": entry.detail,
         "overwritten": entry.overwritten,
+        "source": entry.source,
     }
 
 
@@ -188,7 +191,7 @@ def default_target(events: Sequence[Event]) -> int:
     for found in (draws if draws and draws[-1] is events[-1] else shown, draws):
         if found:
             return found[-1].targets[0]
-    raise UsageError("no event draws to a surface or shows one: name one with --target")
+    raise Absent("no event draws to a surface or shows one: name one with --target")
 
 
 class PixelObserver(Observer):
@@ -255,7 +258,7 @@ class PixelObserver(Observer):
         if self._examined is not None:
             self._drawn(event, self._examined, old, new)
         elif new != old or self._touches(event, packet, place, stage):
-            self._stored(event, old, new)
+            self._stored(event, old, new, _source(packet, stage))
 
     def _find(self, stage: Stage) -> Place | None:
         """The place of the pixel, None while its surface does not exist or lacks it."""
@@ -266,8 +269,9 @@ class PixelObserver(Observer):
             if self._place is None or self._place.surface is not surface:
                 place = Place.of(surface, pixel.index, pixel.x, pixel.y)
                 if pixel.sample is not None and pixel.sample >= surface.samples:
-                    samples = f"{surface.samples} samples, not sample {pixel.sample}"
-                    raise UsageError(f"surface {pixel.target} has {samples}")
+                    last = surface.samples - 1
+                    known = f"samples 0 to {last}" if last else "only sample 0"
+                    raise Absent(f"no sample {pixel.sample}: surface {pixel.target} has {known}")
                 self._place, self._row = place, place.row
         except (UsageError, Unsupported) as error:
             # A surface that was destroyed keeps its history.
@@ -295,13 +299,17 @@ class PixelObserver(Observer):
         offset = place.offset_in(surface)
         return offset is not None and _overlap(record.offset, len(record.data), offset, place.size)
 
-    def _stored(self, event: Event, old: bytes, new: bytes) -> None:
+    def _stored(
+        self, event: Event, old: bytes, new: bytes, source: int | None = None
+    ) -> None:  # fmt: skip
         """Append an entry for each sample that an event other than a draw touched."""
         assert self._place is not None
         detail = "shown" if event.kind is EventKind.PRESENT else ""
         for sample in self._chosen(self._place):
             before, after = (self._number(self._part(pixel, sample)) for pixel in (old, new))
-            self._append(Entry(event, sample, Verdict.WRITTEN, before, after, detail=detail))
+            self._append(
+                Entry(event, sample, Verdict.WRITTEN, before, after, detail=detail, source=source)
+            )
 
     def _drawn(self, event: Event, examined: Examined, old: bytes, new: bytes) -> None:
         """Append an entry for each fragment of a draw."""
@@ -358,7 +366,7 @@ class PixelObserver(Observer):
         pixel, place, row = self._pixel, self._place, self._row
         assert pixel.target is not None
         if place is None or row is None:
-            raise self._error or UsageError(f"no event has a surface {pixel.target}")
+            raise self._error or Absent(f"no event has a surface {pixel.target}")
         stored = self._final or place.read()
         every = [value_of(row, self._part(stored, n)) for n in range(place.samples)]
         value = every[pixel.sample or 0]
@@ -373,6 +381,13 @@ class PixelObserver(Observer):
 def _unresolved(row: FormatRow) -> bool:
     """Whether the samples of a format have no mean, so that the first stands for the pixel."""
     return Use.DEPTH in row.uses or holds_integers(row) or not row.channels
+
+
+def _source(packet: Packet | None, stage: Stage) -> int | None:
+    """The handle of the surface that a copy, resolve or blit reads, None for other packets."""
+    source = getattr(packet, "source", None)
+    surface = source.surface if isinstance(source, Part) else source
+    return stage.handle(surface) if isinstance(surface, Surface) else None
 
 
 # Which packets write a pixel

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import Coding, FormatRow, Use
-from dp2emu.errors import Unsupported, UsageError
+from dp2emu.errors import Absent, Unsupported
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import (
     parts_of,
@@ -34,18 +34,19 @@ class Place(msgspec.Struct, frozen=True):
     def of(cls, surface: Surface, index: int, x: int, y: int) -> Place:
         """The pixel of a surface.
 
-        Raises UsageError for a pixel or a subresource that the surface does not have, Unsupported
+        Raises Absent for a pixel or a subresource that the surface does not have, Unsupported
         for formats whose pixels share bytes.
         """
         if not surface.subresources:
-            raise UsageError(f"surface {surface.handle} is a buffer, which has no pixels")
+            raise Absent(f"surface {surface.handle} is a buffer, which has no pixels")
         if not 0 <= index < len(surface.subresources):
-            count = len(surface.subresources)
-            raise UsageError(f"surface {surface.handle} has {count} subresources, not {index}")
+            last = len(surface.subresources) - 1
+            known = f"subresources 0 to {last}" if last else "only subresource 0"
+            raise Absent(f"no subresource {index}: surface {surface.handle} has {known}")
         part = surface.subresources[index]
         if not (0 <= x < part.width and 0 <= y < part.height):
             size = f"{part.width} x {part.height} pixels"
-            raise UsageError(f"pixel {x}, {y} is outside of surface {surface.handle}: {size}")
+            raise Absent(f"pixel {x}, {y} is outside of surface {surface.handle}: {size}")
         row = ROWS.get(surface.format)
         if row is None or row.blocked:
             raise Unsupported(f"pixels of {surface.format.sdk}")

@@ -291,8 +291,20 @@ def _how(target: ColorTarget) -> str:
     if target.raster_op != COPY:
         parts.append("logic operation")
     if not target.whole:
-        parts.append("some channels masked")
+        parts.append(f"only {_channels(target)} written")
     return ", ".join(parts)
+
+
+_CHANNELS = {"r": "red", "g": "green", "b": "blue", "a": "alpha", "l": "luminance"}
+"""Names of channels in words, by the names in a format."""
+
+
+def _channels(target: ColorTarget) -> str:
+    """Names of the channels of which a bit is written, such as ``red and blue``."""
+    lanes = target.row.channels.items()
+    written = [_CHANNELS.get(name, name) for name, lane in lanes
+               if target.bits >> lane.shift & lane.max]  # fmt: skip
+    return " and ".join(filter(None, (", ".join(written[:-1]), *written[-1:])))
 
 
 def _note_tests(

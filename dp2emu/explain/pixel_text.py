@@ -22,9 +22,10 @@ def lines_of(history: History) -> Iterator[str]:
         event = entry.event
         if event.number != last:
             api = "" if event.api_call is None else f"  @{event.api_call}"
+            source = "" if entry.source is None else f" from surface {entry.source}"
             yield (
                 f"{event.address}  frame {event.frame}  {event.place}{api}  {event.kind.value}  "
-                f"{plain(event.name)}"
+                f"{plain(event.name)}{source}"
             )
             last = event.number
         yield f"    {_entry(entry, many=many)}"

@@ -27,7 +27,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts
 from dp2emu.dp2.states.inspect import facts_of as context_facts
 from dp2emu.dp2.table import Token
-from dp2emu.errors import STOPPED, Dp2Error, Unsupported, UsageError
+from dp2emu.errors import STOPPED, Absent, Dp2Error, Unsupported, UsageError
 from dp2emu.explain.events import (
     Event,
     EventKind,
@@ -108,10 +108,10 @@ class Stage:
         return handle
 
     def surface(self, handle: int) -> Surface:
-        """The live surface of a handle.  Raises UsageError if no event has named one."""
+        """The live surface of a handle.  Raises Absent if no event has named one."""
         found = self.gpu.heap.get(handle) or self._seen.get(handle)
         if found is None:
-            raise UsageError(f"no surface {handle} at this point")
+            raise Absent(f"no surface {handle} at this point")
         return found
 
     def surfaces(self) -> dict[int, Surface]:

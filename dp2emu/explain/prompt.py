@@ -8,6 +8,7 @@ from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
 from dp2emu.explain.shader_trace import ShaderTrace
 from dp2emu.explain.stepping import Stepper, parse_condition
+from dp2emu.explain.trace_registers import check_register
 from dp2emu.explain.trace_text import (
     final_lines,
     heading,
@@ -41,8 +42,14 @@ class Prompt:
         self.ended = False
 
     def start(self, breaks: Sequence[str], watches: Sequence[str]) -> Iterator[str]:
-        """Set breaks and watches; returns the first lines.  Raises UsageError for a bad break."""
+        """Set breaks and watches; returns the first lines.
+
+        Raises UsageError for a bad break, or a register that none of the shaders has.
+        """
         conditions = [parse_condition(text) for text in breaks]
+        traces = [stepper.trace for stepper in self._steppers]
+        for register in (*(each.register for each in conditions), *watches):
+            check_register(register, traces)
         for stepper in self._steppers:
             stepper.breaks += conditions
             stepper.watches += watches
@@ -107,11 +114,14 @@ class Prompt:
 
     def _break(self, rest: str) -> Iterator[str]:
         if rest:
-            self._stepper.breaks.append(parse_condition(rest))
+            condition = parse_condition(rest)
+            check_register(condition.register, [self._stepper.trace])
+            self._stepper.breaks.append(condition)
         yield from (f"break {each.text}" for each in self._stepper.breaks)
 
     def _watch(self, rest: str) -> Iterator[str]:
         if rest:
+            check_register(rest, [self._stepper.trace])
             self._stepper.watches.append(rest)
         yield from (f"watch {plain(each)}" for each in self._stepper.watches)
 

@@ -21,7 +21,7 @@ from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS, Window
 from dp2emu.dp2.stream import CommandStream
-from dp2emu.errors import Disagreement, Dp2Error, UsageError
+from dp2emu.errors import Absent, Disagreement, Dp2Error, UsageError
 from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.explain.query_counts import Contribution, Formula, Interval, counters_of, difference_of
@@ -490,7 +490,7 @@ def accounts_of(
     accounts = observer.close()
     found = [each for each in accounts if question is None or question.asks_for(each)]
     if question is not None and not found:
-        raise UsageError(_missing(question, accounts, seen))
+        raise Absent(_missing(question, accounts, seen))
     return found
 
 
@@ -505,14 +505,17 @@ _NAMED = 16
 
 def _missing(question: Question, accounts: Sequence[Account], seen: set[QueryName]) -> str:
     if accounts:
-        ends = [f"#{each.number} of {_ended_at(each)}" for each in accounts[:_NAMED]]
-        return f"query {question.query} has no such answer, but {', '.join(ends)}"
+        ends = [f"answer #{each.number} ({_ended_at(each)})" for each in accounts[:_NAMED]]
+        more = " ..." if len(accounts) > _NAMED else ""
+        return f"no such answer: query {question.query} has {', '.join(ends)}{more}"
     if not seen:
         return "the capture issues no query"
     numbers = sorted({name.query for name in seen})
     more = " ..." if len(numbers) > _NAMED else ""
-    return f"no query {question.query} is issued, but {numbers[:_NAMED]}{more}"
+    known = ", ".join(map(str, numbers[:_NAMED]))
+    noun = "queries" if len(numbers) > 1 else "query"
+    return f"no query {question.query}: the capture has {noun} {known}{more}"
 
 
 def _ended_at(account: Account) -> str:
-    return "no END" if account.end is None else f"call {account.end.call}"
+    return "without END" if account.end is None else f"ended in call {account.end.call}"

@@ -42,6 +42,26 @@ def test_the_forms_tell_the_same_and_engines_do() -> None:
     assert b"no instruction writes a NaN" in dp2emu(*PIXEL, "--nan").out
 
 
+def test_a_capture_from_standard_input_needs_a_form_without_commands() -> None:
+    ran = dp2emu("debug", "-", *PIXEL[2:], stdin=STREAM.read_bytes())
+    assert (ran.code, ran.out) == (2, b"")
+    assert "commands come from standard input" in ran.err
+
+
+def test_commands_that_are_no_text_are_one_error() -> None:
+    ran = dp2emu(*PIXEL, stdin=b"\xff\xfe\n")
+    assert (ran.code, ran.err) == (2, "dp2emu: -: the commands are not UTF-8 text\n")
+
+
+def test_a_register_that_the_shader_lacks_is_an_error_that_names_some() -> None:
+    for option in (("--break", "zz > 1"), ("--watch", "zz")):
+        ran = dp2emu(*PIXEL, *option, stdin=b"")
+        assert (ran.code, ran.out) == (2, b"")
+        assert f"{STREAM}: the shader has no register zz; it has f0" in ran.err
+    ran = dp2emu(*PIXEL, stdin=b"watch zz\nbreak zz > 1\n")
+    assert ran.code == 0 and ran.out.count(b"the shader has no register zz") == 2
+
+
 def test_an_event_without_a_shader_is_an_error() -> None:
     ran = dp2emu("debug", STREAM, "E1", "pixel", "1", "1")
     assert (ran.code, ran.err.count("\n")) == (2, 1)

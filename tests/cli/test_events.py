@@ -42,6 +42,18 @@ def test_a_condition_on_no_column_is_a_usage_error(text: str) -> None:
     assert (ran.code, ran.out) == (2, b"")
 
 
+def test_an_unknown_kind_is_a_usage_error_that_lists_the_kinds() -> None:
+    ran = dp2emu("events", STREAM, "--filter", "kind=banana")
+    assert (ran.code, ran.out) == (2, b"")
+    assert "no kind 'banana'; the kinds are draw, clear" in ran.err
+
+
+def test_events_are_compared_by_number() -> None:
+    for text, found in (("event=5", ["E5"]), ("event=e5", ["E5"]), ("event>=E14", ["E14", "E15"])):
+        ran = dp2emu("events", STREAM, "--jsonl", "--filter", text)
+        assert [json.loads(line)["event"] for line in ran.out.splitlines()] == found
+
+
 def test_a_trace_has_the_numbers_of_its_api_calls() -> None:
     ran = dp2emu("events", TRACE, "--jsonl", "--filter", "frame=0", "--engine", "jit")
     rows = [json.loads(line) for line in ran.out.splitlines()]

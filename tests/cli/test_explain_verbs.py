@@ -70,7 +70,11 @@ def test_overlay_prints_its_legend(tmp_path: Path) -> None:
         (["mesh", STREAM, "frame 0"], "frame 0 is a frame, not a draw"),
         (["mesh", STREAM, "x"], "expected E12, 7:3 (call:token)"),
         (["mesh", STREAM, "E3", "--stage", "hull"], "no stage hull; it has input, clip"),
-        (["overlay", STREAM, "E3", "-o", "x.png"], "one of --overdraw, --depth"),
+        (["overlay", STREAM, "E3", "-o", "x.png"], "exactly one of --overdraw, --depth"),
+        (["mesh", STREAM, "E3", "--csv", "--obj"], "--csv and --obj exclude each other"),
+        (["overlay", STREAM, "E3", "--nan", "--depth"], "--nan and --depth exclude each other"),
+        (["replay", STREAM, "--at", "E3", "--at", "E4"], "--at is given more than once"),
+        (["mesh", STREAM, "E99"], f"dp2emu: {STREAM}: no event at E99"),
         (["replay", STREAM, "--draws"], "--draws, --at and --every need --png or --strip"),
         (["replay", STREAM, "--strip", "x.png"], "--strip needs --draws, --at or --every"),
         (["replay", STREAM, "--draws", "--png", "x", "--verify"], "go with --png, --frames"),
@@ -91,6 +95,18 @@ def test_replay_writes_pictures_after_events(tmp_path: Path) -> None:
     assert ran.code == 0
     assert "16 events\n" in ran.err and ", 3 pictures, 0 faults" in ran.err
     assert len(list((tmp_path / "p").iterdir())) == 3
+
+
+def test_a_film_without_a_picture_is_code_2(tmp_path: Path) -> None:
+    ran = dp2emu("replay", STREAM, "--every", 99, "--png", tmp_path)
+    assert ran.code == 2 and "no picture: no chosen event" in ran.err
+
+
+def test_graph_and_timeline_have_the_long_name_output(tmp_path: Path) -> None:
+    for verb in ("graph", "timeline"):
+        for option in ("--output", "--out"):
+            assert dp2emu(verb, STREAM, option, tmp_path / f"{verb}{option}").code == 0
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 def test_state_shows_changes_and_resources(tmp_path: Path) -> None:

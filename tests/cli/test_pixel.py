@@ -62,14 +62,14 @@ def test_a_depth_surface_has_a_history() -> None:
         ((320, 0), "pixel 320, 0 is outside of surface 2: 320 x 240 pixels"),
         ((1, 1, "--target", 99), "no surface 99 at this point"),
         ((1, 1, "--target", 4), "surface 4 is a buffer, which has no pixels"),
-        ((1, 1, "--sample", 1), "surface 2 has 1 samples, not sample 1"),
-        ((1, 1, "--subresource", 7), "surface 2 has 1 subresources, not 7"),
+        ((1, 1, "--sample", 1), "no sample 1: surface 2 has only sample 0"),
+        ((1, 1, "--subresource", 7), "no subresource 7: surface 2 has only subresource 0"),
         ((1, 1, "--at", "E99"), "no event at E99: there are events E0 to E15"),
     ],
 )
 def test_what_is_not_there_is_named(arguments: tuple[object, ...], message: str) -> None:
     ran = dp2emu("pixel", STREAM, *arguments)
-    assert (ran.code, ran.out, ran.err) == (2, b"", f"dp2emu: {message}\n")
+    assert (ran.code, ran.out, ran.err) == (2, b"", f"dp2emu: {STREAM}: {message}\n")
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
@@ -87,3 +87,15 @@ def test_a_capture_from_a_pipe_or_of_text_has_a_history(form: str) -> None:
     ran = dp2emu("pixel", "-", 186, 121, "--at", "E4", stdin=given)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == dp2emu("pixel", STREAM, 186, 121, "--at", "E4").out
+
+
+def test_a_copy_names_the_surface_that_it_read() -> None:
+    stream = ROOT / "streams" / "moves.dp2"
+    rows = dp2emu("events", stream, "--filter", "kind=copy", "--jsonl").out.splitlines()
+    copy = json.loads(rows[0])
+    target = copy["targets"][0]
+    arguments = ("pixel", stream, 0, 0, "--target", target, "--at", copy["event"])
+    found = json.loads(dp2emu(*arguments, "--json").out)["history"]
+    sources = [row["source"] for row in found if row["kind"] == "copy"]
+    assert sources and all(type(source) is int for source in sources)
+    assert f" from surface {sources[-1]}\n" in dp2emu(*arguments).out.decode()

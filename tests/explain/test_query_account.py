@@ -187,7 +187,8 @@ def test_a_query_is_asked_for_by_call_or_number() -> None:
 
 @pytest.mark.parametrize(
     ("query", "why"),
-    [("7", r"no query 7 is issued, but \[5\]"), ("5#1", "no such answer, but #0 of call 0"),
+    [("7", "no query 7: the capture has query 5"),
+     ("5#1", r"no such answer: query 5 has answer #0 \(ended in call 0\)"),
      ("x", "expected a query"), ("5@", "expected a query"), ("5@1#2", "expected a query")],
 )  # fmt: skip
 def test_a_question_without_answer_is_a_usage_error(query: str, why: str) -> None:
