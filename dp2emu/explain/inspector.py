@@ -297,7 +297,7 @@ class Inspector:
     def surface(self, handle: int) -> Surface:
         """A copy of the surface ``handle`` with the memory that it has after the event.
 
-        Raises UsageError if it does not exist at this point.
+        Raises Absent, a UsageError, if it does not exist at this point.
         """
         trail = self._log.memory.find(handle, self.position)
         if trail is None:

@@ -479,9 +479,9 @@ def accounts_of(
     """Play a capture; returns the accounts of the answers that ``question`` asks for, by default
     of all, in the order in which the queries ended.
 
-    ``fault`` is called with the errors of the replay.  Raises UsageError that names the queries of
-    the capture if it has none of them, and Disagreement if an answer does not follow from its
-    events.
+    ``fault`` is called with the errors of the replay.  Raises Absent, a UsageError that names the
+    queries of the capture, if it has none of them, and Disagreement if an answer does not follow
+    from its events.
     """
     options, seen = options or Options(), set[QueryName]()
     observer = QueryAccounts(options, partial(_note, seen, question))

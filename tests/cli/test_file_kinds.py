@@ -28,7 +28,7 @@ SCENE = next((ROOT / "tests" / "golden" / "scenes" / "query").glob("*.json"))
 MORE = {
     "import": ["-o", "made"], "state": ["--at", "0"], "pixel": ["1", "1"],
     "debug": ["E2", "pixel", "1", "1", "--nan"],
-    "mesh": ["E0"], "overlay": ["E0", "--quads", "-o", "made"],
+    "report": ["-o", "made"], "mesh": ["E0"], "overlay": ["E0", "--quads", "-o", "made"],
     "convert": ["made.dp2"], "minimize": ["--check", "sh -c 'test $(wc -c < {}) -lt 900'",
     "--tries", "1", "-o", "made"], "assemble": ["-o", "made"], "shader": ["-o", "made"],
     "scene": ["--out", "made"], "diff-images": ["again"], "why": ["1"], "last-writer": ["2"],

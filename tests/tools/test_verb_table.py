@@ -44,7 +44,7 @@ def test_one_list_of_the_verbs_that_read_traces_is_in_help_page_and_message(
 MORE = {
     "import": ["-o", "made"], "state": ["--at", "0"], "pixel": ["1", "1"],
     "debug": ["E1", "pixel", "125", "125", "--nan"],
-    "mesh": ["E1"], "overlay": ["E1", "--quads", "-o", "made"],
+    "report": ["-o", "made"], "mesh": ["E1"], "overlay": ["E1", "--quads", "-o", "made"],
     "convert": ["made.dp2"], "minimize": ["--check", "false", "-o", "made"],
     "assemble": ["-o", "made"], "scene": ["--out", "made"], "diff-images": [str(TRACED)],
     "why": ["1"], "last-writer": ["2"], "readers": ["2"], "timeline": ["-o", "made"],
