@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
@@ -119,14 +120,14 @@ LANES = 1 << 15
 """Most fragments for which the pixel program runs at once."""
 
 
-class Observing:
-    """An engine that is told where the lanes of pixel programs are."""
+class Observing(ABC):
+    """An engine that receives the sites of the lanes before each run of a pixel program."""
 
+    @abstractmethod
     def at(self, shading: Shading, sites: Sites, real: Mask | None) -> Run:
         """The engine for one run at ``sites``; those that are not ``real`` complete quads, None
         means all are real.
         """
-        raise NotImplementedError
 
 
 class Shading(msgspec.Struct, frozen=True):
