@@ -167,7 +167,7 @@ def test_a_campaign_that_is_ended_tells_what_it_has(
     assert ended.err.splitlines()[1:] == [f"dp2emu: {place}: {CODES[number][1]}"]
     told = json.loads(ended.out)
     assert told == json.loads((tmp_path / "kept" / "fine.json").read_text("utf-8"))
-    assert not running.children()
+    await_that(lambda: not running.children())
 
 
 def test_a_campaign_that_is_ended_with_findings_has_found_something(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from dp2emu.cli import VERBS
 from dp2emu.cli.outcome import FINE, READER_GONE
-from tests.cli.processes import Running
+from tests.cli.processes import Running, await_that
 from tests.cli.running import dp2emu
 from tests.cli.test_ending import SAMPLE, STREAMS
 
@@ -72,7 +72,7 @@ def test_a_verb_nobody_listens_to_ends_quietly(line: str, folder: Path) -> None:
     ended = running.ended()
     assert ended.code == READER_GONE
     assert not re.search("^dp2emu: |Error|Traceback|ignored", ended.err)
-    assert not running.children()
+    await_that(lambda: not running.children())
 
 
 @pytest.mark.parametrize("line", SILENT)
