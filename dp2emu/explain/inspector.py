@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from threading import Semaphore, Thread
@@ -129,8 +130,8 @@ class Inspector:
     kept, and before the oldest of them the capture is played again from its start.  ``capture``
     has to be readable several times.  ``options``, ``timing`` and ``watcher`` are as in ``play``.
 
-    An inspector has a thread; ``close`` or the end of a ``with`` block ends it.  Raises UsageError
-    for a negative ``memory``.
+    An inspector has a thread; ``close``, the end of a ``with`` block or of the object ends it.
+    Raises UsageError for a negative ``memory``.
     """
 
     def __init__(
@@ -149,7 +150,12 @@ class Inspector:
         self._watcher = watcher
         self._budget = memory
         self.position = START
-        self._machine = _Machine(capture, memory, watcher=watcher, **self._begin)
+        self._start(watcher)
+
+    def _start(self, watcher: Watcher | None = None) -> None:
+        """Make a machine before the first event.  Its thread must not outlive the inspector."""
+        self._machine = _Machine(self._capture, self._budget, watcher=watcher, **self._begin)
+        self._end = weakref.finalize(self, self._machine.close)
 
     def __enter__(self) -> Self:
         return self
@@ -164,7 +170,7 @@ class Inspector:
 
     def close(self) -> None:
         """End the inspector's thread; nothing can be read any more."""
-        self._machine.close()
+        self._end()
 
     # Moving
 
@@ -218,8 +224,8 @@ class Inspector:
 
     def _move(self, number: int) -> None:
         if number < self._log.memory.first:
-            self._machine.close()
-            self._machine = _Machine(self._capture, self._budget, **self._begin)
+            self._end()
+            self._start()
             self._machine.run(number + 1)
         self.position = number
 

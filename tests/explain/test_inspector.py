@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import threading
 from pathlib import Path
 from random import Random
 
@@ -143,3 +145,15 @@ def test_bytes_outside_of_a_surface_are_named() -> None:
         inspector.seek(0)
         with pytest.raises(UsageError, match="surface 2 has 128 bytes, not 120 to 136"):
             inspector.read(2, 120, 16)
+
+
+def test_an_inspector_that_is_dropped_without_closing_ends_its_thread() -> None:
+    before = {*threading.enumerate()}
+    with opened(FIRST_LIGHT) as capture:
+        inspector = Inspector(capture)
+        inspector.seek(1)
+        new = {*threading.enumerate()} - before
+        (thread,) = (each for each in new if each.name == "dp2emu-inspector")
+        del inspector
+        gc.collect()
+        assert not thread.is_alive()
