@@ -227,8 +227,17 @@ class Viewer {
       rows.length ? table("History of the pixel", told ? TOLD : SEEN, rows.map((row) => told ? this.told(row) : this.seen(row)), (at) => rows[at].event === this.event.number ? "here" : "")
         : element("p", { class: "quiet" }, "No event of this page changed this pixel."),
       near ? element("p", { class: "quiet" }, "Of the same colour here, with all fragments: ", element("button", { class: "link", type: "button", onclick: () => this.go({ pixel: near, series: chosen.key }) }, `nearest pixel that has a history: ${near.join(", ")}`)) : null,
+      this.stepping(rows),
       told ? null : element("p", { class: "quiet" }, "Fragments that lost, and the reasons: ", command(`dp2emu pixel ${model.file} ${x} ${y} --target ${chosen.surface} --at E${this.event.number}`)));
     this.reveal([...this.pixel.querySelectorAll("tr.here")].at(-1));
+  }
+
+  // How to step through the pixel shader of the last fragment that the event has here.
+  stepping(rows) {
+    const row = rows.filter((each) => each.event === this.event.number && !UNSHADED.has(each.verdict)).at(-1);
+    if (this.event.kind !== "draw" || !row) return null;
+    const primitive = row.primitive === undefined ? "" : ` --primitive ${row.primitive}`;
+    return element("p", { class: "quiet" }, "The pixel shader, step by step: ", command(`dp2emu debug ${model.file} E${this.event.number} pixel ${this.stage.pixel.join(" ")}${primitive}`));
   }
 
   // Scrolls a row of the history into view, and nothing else.
@@ -253,6 +262,9 @@ class Viewer {
     return [this.link(row.event), verdict, element("span", { title: name }, name), row.primitive ?? "", numbers(row.output), numbers(row.before), same ? element("span", { class: "quiet" }, "same") : numbers(row.after)];
   }
 }
+
+// Verdicts of primitives that have no fragment at the pixel.
+const UNSHADED = new Set(["coverage", "clipped", "culled", "scissor", "sample_mask"]);
 
 // A verdict, with the test that failed in words.
 function reason(row) {

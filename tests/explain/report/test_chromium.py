@@ -43,9 +43,14 @@ def test_from_a_clicked_pixel_to_its_event_to_the_state_to_the_shader(
     histories = first_light["histories"]["2/color"]["186,121"]
     rows = page.locator("#pixel tbody tr").count()
     assert rows == len(histories)
-    event = next(row["event"] for row in histories if row["kind"] == "draw")
+    written = next(
+        row for row in histories if row["kind"] == "draw" and row["verdict"] == "written"
+    )
+    event = written["event"]
     page.click(f"#pixel button:text-is('E{event}') >> nth=0")
     assert page.locator(".item[aria-selected=true] .no").inner_text() == f"E{event}"
+    step = f"dp2emu debug streams/first_light.dp2 E{event} pixel 186 121 --primitive {written['primitive']}"
+    shown.settled("#pixel", step)
     page.click("#tab-state")
     page.click("#facts button:text-is('All')")
     shown.settled("#facts", "ZENABLE")
@@ -65,6 +70,9 @@ def test_a_pixel_without_a_stored_history_shows_what_changed_it_and_the_command(
     shown.settled("#pixel", "dp2emu pixel streams/first_light.dp2 10 10 --target 2 --at E15")
     changed = shown.page.locator("#pixel tbody tr").all_inner_texts()
     assert [row.split()[0] for row in changed] == ["E2"]
+    assert "debug" not in shown.page.locator("#pixel").inner_text()
+    shown.page.click("#pixel button:text-is('E2')")
+    shown.settled("#pixel", "dp2emu debug streams/first_light.dp2 E2 pixel 10 10")
 
 
 def test_every_picture_of_the_page_is_the_picture_of_the_target(
