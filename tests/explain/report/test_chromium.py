@@ -49,8 +49,8 @@ def test_from_a_clicked_pixel_to_its_event_to_the_state_to_the_shader(
     event = written["event"]
     page.click(f"#pixel button:text-is('E{event}') >> nth=0")
     assert page.locator(".item[aria-selected=true] .no").inner_text() == f"E{event}"
-    step = f"dp2emu debug streams/first_light.dp2 E{event} pixel 186 121 --primitive {written['primitive']}"
-    shown.settled("#pixel", step)
+    shown.settled("#pixel", "dp2emu debug streams/first_light.dp2")
+    shown.settled("#pixel", f"E{event} pixel 186 121 --primitive {written['primitive']}")
     page.click("#tab-state")
     page.click("#facts button:text-is('All')")
     shown.settled("#facts", "ZENABLE")
