@@ -296,14 +296,15 @@ def _how(target: ColorTarget) -> str:
 
 
 _CHANNELS = {"r": "red", "g": "green", "b": "blue", "a": "alpha", "l": "luminance"}
-"""Names of channels in words, by the names in a format."""
+"""Names of channels in words, by the names in a format, in the order in which they are told."""
 
 
 def _channels(target: ColorTarget) -> str:
     """Names of the channels of which a bit is written, such as ``red and blue``."""
-    lanes = target.row.channels.items()
-    written = [_CHANNELS.get(name, name) for name, lane in lanes
-               if target.bits >> lane.shift & lane.max]  # fmt: skip
+    lanes = target.row.channels
+    kept = {name for name, lane in lanes.items() if target.bits >> lane.shift & lane.max}
+    names = dict.fromkeys((*_CHANNELS, *lanes))
+    written = [_CHANNELS.get(name, name) for name in names if name in kept]
     return " and ".join(filter(None, (", ".join(written[:-1]), *written[-1:])))
 
 

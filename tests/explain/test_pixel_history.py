@@ -82,6 +82,16 @@ def test_a_primitive_that_is_near_has_no_coverage() -> None:
     assert verdict(plain(), 29, 29) == ("coverage", "the sample is not inside")
 
 
+@pytest.mark.parametrize(
+    ("mask", "channels"), [(1, "red"), (5, "red and blue"), (13, "red, blue and alpha")]
+)
+def test_a_written_fragment_names_the_channels_that_a_mask_leaves(
+    mask: int, channels: str
+) -> None:
+    packet = with_pipeline(draw(FACING, color=color_surface(Format.A8R8G8B8)), write_masks=(mask,))
+    assert verdict(packet) == ("written", f"only {channels} written")
+
+
 def test_a_primitive_elsewhere_is_no_history() -> None:
     packet = draw([corner(0, 0), corner(9, 0), corner(0, 9)], color=color_surface())
     assert packet.output.colors[0] is not None
