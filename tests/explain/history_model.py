@@ -177,26 +177,43 @@ def _constant(written: tuple[int, ...]) -> Program:
 
 # Reasons
 
+GEOMETRIC = ("clip", "cull", "scissor", "mask")
+"""Tests of a primitive, before there are fragments."""
+
 
 def _reasons(draw: Draw, number: int, key: Key) -> NDArray[Any]:
     """The reason of each sample: the test that takes it away."""
-    tests: set[str] = set()
-    present = _written(_untested(draw, number, tests), number, key)
-    reasons = np.where(present, "", "coverage").astype(object)
+    whole = _written(_untested(draw, number, set()), number, key)
+    # Clipping rounds the corners it makes, so that what is left of a primitive may cover more.
+    cut = _written(_untested(draw, number, {*GEOMETRIC}), number, key) & ~whole
+    reasons = np.full(whole.shape, "coverage", object)
+    _note_reasons(reasons, draw, number, key, whole, set())
+    _note_reasons(reasons, draw, number, key, cut, {*GEOMETRIC})
+    return reasons
+
+
+def _note_reasons(
+    reasons: NDArray[Any],
+    draw: Draw,
+    number: int,
+    key: Key,
+    covered: NDArray[Any],
+    tests: set[str],
+) -> None:
+    """Set the reasons of the covered samples; ``tests`` are in force from the start."""
+    present = covered.copy()
     for test, verdict in _steps(draw):
         if not present.any():
-            break
+            return
         tests.add(test)
         left = _written(_untested(draw, number, tests), number, key)
         reasons[present & ~left] = verdict
         present &= left
-    if present.any():
-        own = _written(_untested(draw, number, tests, own=True), number, key)
-        reasons[present & own] = "written"
-        gives = number in targets_of(draw.pipeline.pixel)
-        gives &= number < len(draw.pipeline.write_masks)
-        reasons[present & ~own] = "masked" if gives else "discarded_target"
-    return reasons
+    own = _written(_untested(draw, number, tests, own=True), number, key)
+    reasons[present & own] = "written"
+    gives = number in targets_of(draw.pipeline.pixel)
+    gives &= number < len(draw.pipeline.write_masks)
+    reasons[present & ~own] = "masked" if gives else "discarded_target"
 
 
 def _written(draw: Draw, number: int, key: Key) -> NDArray[np.bool_]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -15,7 +17,9 @@ from dp2emu.explain.pixel_probe import Examined, examine
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Draw, MergeNumbers
 from dp2emu.gpu.command.pipeline import DepthState, RasterState, StencilFace, StencilState
-from tests.explain.history_campaign import SOURCES, Source, campaign
+from tests.explain import history_campaign
+from tests.explain.history_campaign import SOURCES, Source, campaign, of_direct3d_10
+from tests.explain.history_campaign import check as check_draw
 from tests.explain.history_captures import check, histories
 from tests.explain.opening import REAL, STREAMS
 from tests.gpu.drawing import color_surface, corner, depth_surface, draw, programmed, rebound
@@ -181,6 +185,20 @@ def test_reasons_are_those_of_drawing_each_primitive_alone(source: Source) -> No
 )  # fmt: skip
 def test_reasons_of_many_draws_are_those_of_drawing_alone(source: Source, count: int) -> None:
     assert campaign(source, count, jit=False, seed=100_000).total() > count
+
+
+CUT = 971200017
+"""Seed of a scene in which clipping rounds corners so that a triangle covers more pixels."""
+
+
+@pytest.mark.slow
+def test_a_fragment_that_only_clipping_brings_has_the_reasons_of_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(history_campaign, "PIXELS", 600)
+    verdicts = Counter[str]()
+    of_direct3d_10(CUT, lambda packet: check_draw(packet, Random(1), verdicts, False))
+    assert verdicts["written"]
 
 
 @pytest.mark.slow
