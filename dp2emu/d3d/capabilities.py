@@ -94,7 +94,7 @@ def flattened(found: Mapping[str, Any], prefix: str = "") -> dict[str, int | flo
         if isinstance(value, Mapping):
             values |= flattened(value, f"{prefix}{name}.")
         elif not name.startswith("_"):
-            values[prefix + name] = float(value) if isinstance(value, float) else int(value)
+            values[prefix + name] = int(value) if isinstance(value, int) else float(value)
     return values
 
 
