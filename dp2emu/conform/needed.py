@@ -78,7 +78,7 @@ _MANAGED = flag(DeviceCaps2.CANMANAGERESOURCE, "Caps2")
 
 def _of_surface(desc: SurfaceDesc) -> Iterator[Need]:
     if desc.managed:
-        yield from _MANAGED
+        return  # that is for tokens of managed textures, which have needs of their own
     if desc.kind in _KINDS:
         yield format_need(desc.format, _KINDS[desc.kind])
     elif desc.kind == SurfaceKind.SURFACE and not desc.parent:
