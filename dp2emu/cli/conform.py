@@ -63,7 +63,8 @@ def command(
         return _announced(rig, json_path)
     with using_rig(rig) as driven:
         version = int(ddi or version_of(driven))
-        outcomes = list(run_kit(kit(*families, ddi=version), driven))
+        cases = kit(*families, ddi=version, capabilities=capabilities_of(driven))
+        outcomes = list(run_kit(cases, driven))
     if json_path != "-":
         click.echo("\n".join(map(plain, table(outcomes))))
     if json_path is not None:

@@ -7,11 +7,13 @@ from msgspec.structs import replace
 
 import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
 from dp2emu.argument_check import checked
+from dp2emu.conform.announced import announced_cases, demanded
 from dp2emu.conform.case import Case, Expect
 from dp2emu.conform.draws import draw_cases, state_cases
 from dp2emu.conform.pictures import line_cases, merging_cases, texture_cases
 from dp2emu.conform.protocol import query_cases, response_cases, walk_cases
 from dp2emu.conform.running import Outcome, Verdict, run_case, run_kit, version_of
+from dp2emu.d3d.capabilities import Capabilities
 from dp2emu.dp2.table import Since
 from dp2emu.errors import UsageError
 
@@ -38,11 +40,15 @@ def _cases(ddi: Since) -> tuple[Case, ...]:
 
 
 @checked
-def kit(*prefixes: str, ddi: int = 9) -> tuple[Case, ...]:
+def kit(
+    *prefixes: str, ddi: int = 9, capabilities: Capabilities | None = None
+) -> tuple[Case, ...]:
     """The cases whose names begin with one of ``prefixes``, by default all cases.
 
     They are for drivers with the interface of DirectX ``ddi``, 6 to 9: no case uses a token,
-    state, structure or query of a later version.  Raises UsageError if there are no such cases.
+    state, structure or query of a later version.  With the ``capabilities`` of a driver there are
+    cases of what it announces (``announced.*``), and it may not refuse what it announces.  Raises
+    UsageError if there are no such cases.
 
     >>> [case.name for case in kit("query.order")]
     ['query.order.event', 'query.order.occlusion']
@@ -52,6 +58,9 @@ def kit(*prefixes: str, ddi: int = 9) -> tuple[Case, ...]:
     if ddi not in tuple(Since):
         raise UsageError(f"DirectX {ddi} is not one of 6, 7, 8 and 9")
     cases = _cases(Since(ddi))
+    if capabilities is not None:
+        announced = announced_cases(capabilities, Since(ddi))
+        cases = (*demanded(cases, capabilities), *announced)
     chosen = tuple(case for case in cases if not prefixes or case.name.startswith(prefixes))
     if not chosen:
         names = " or ".join(prefixes)

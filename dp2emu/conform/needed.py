@@ -50,8 +50,12 @@ from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 
 
 def lacking(case: Case, capabilities: Capabilities) -> tuple[str, ...]:
-    """Return the names of a case's needs that a driver does not announce."""
-    return tuple(need.name for need in needs_of(case) if not need.announced(capabilities))
+    """Return the names of a case's needs that a driver tells about and does not announce."""
+    return tuple(
+        need.name
+        for need in needs_of(case)
+        if need.told(capabilities) and not need.promised(capabilities)
+    )
 
 
 def needs_of(case: Case) -> tuple[Need, ...]:

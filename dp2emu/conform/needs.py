@@ -21,10 +21,13 @@ class FlagNeed(msgspec.Struct, frozen=True):
     word: str
     mask: int
 
-    def announced(self, capabilities: Capabilities) -> bool:
-        """Return whether one of the bits is set, or the driver does not tell the word."""
-        value = capabilities.word(self.word)
-        return value is None or bool(int(value) & self.mask)
+    def told(self, capabilities: Capabilities) -> bool:
+        """Return whether the driver tells the word."""
+        return capabilities.word(self.word) is not None
+
+    def promised(self, capabilities: Capabilities) -> bool:
+        """Return whether the driver sets one of the bits."""
+        return bool(int(capabilities.word(self.word) or 0) & self.mask)
 
 
 class LeastNeed(msgspec.Struct, frozen=True):
@@ -35,10 +38,13 @@ class LeastNeed(msgspec.Struct, frozen=True):
     least: int
     mask: int = 0xFFFFFFFF
 
-    def announced(self, capabilities: Capabilities) -> bool:
-        """Return whether the number is large enough, or the driver does not tell it."""
-        value = capabilities.word(self.word)
-        return value is None or int(value) & self.mask >= self.least
+    def told(self, capabilities: Capabilities) -> bool:
+        """Return whether the driver tells the number."""
+        return capabilities.word(self.word) is not None
+
+    def promised(self, capabilities: Capabilities) -> bool:
+        """Return whether the number is large enough."""
+        return int(capabilities.word(self.word) or 0) & self.mask >= self.least
 
 
 class FormatNeed(msgspec.Struct, frozen=True):
@@ -48,18 +54,22 @@ class FormatNeed(msgspec.Struct, frozen=True):
     format: int
     operations: int
 
-    def announced(self, capabilities: Capabilities) -> bool:
-        """Return whether the format has one of the operations, or no formats that have them are
-        told.
+    def told(self, capabilities: Capabilities) -> bool:
+        """Return whether the driver tells the formats with such operations.
 
-        A render target may be announced as a format with the same colours and no alpha.
+        A render target may be announced as a format with the same colours and no alpha, so that
+        nothing is told about it.
         """
         if not capabilities.tells(self.operations):
-            return True
-        formats = {self.format}
-        if self.operations & TARGETS:
-            formats |= {each for each, _ in capabilities.formats if same_pixels(each, self.format)}
-        return any((capabilities.operations(each) or 0) & self.operations for each in formats)
+            return False
+        return not (self.operations & TARGETS) or not any(
+            same_pixels(each, self.format) and each != self.format and operations & TARGETS
+            for each, operations in capabilities.formats
+        )
+
+    def promised(self, capabilities: Capabilities) -> bool:
+        """Return whether the format has one of the operations."""
+        return bool((capabilities.operations(self.format) or 0) & self.operations)
 
 
 class QueryNeed(msgspec.Struct, frozen=True):
@@ -68,13 +78,18 @@ class QueryNeed(msgspec.Struct, frozen=True):
     name: str
     kind: int
 
-    def announced(self, capabilities: Capabilities) -> bool:
-        """Return whether the type is announced, or the driver does not tell its types."""
-        return capabilities.queries is None or self.kind in capabilities.queries
+    def told(self, capabilities: Capabilities) -> bool:
+        """Return whether the driver tells its query types."""
+        return capabilities.queries is not None
+
+    def promised(self, capabilities: Capabilities) -> bool:
+        """Return whether the type is announced."""
+        return self.kind in (capabilities.queries or ())
 
 
 Need = FlagNeed | LeastNeed | FormatNeed | QueryNeed
-"""A capability by its ``name`` in the headers; ``announced`` tests it on capabilities."""
+"""A capability by its ``name`` in the headers, with tests on capabilities: ``told``, whether the
+driver tells about such capabilities at all, and ``promised``, whether it announces this one."""
 
 
 def flag(bit: SdkFlag, *words: str) -> tuple[Need, ...]:

@@ -191,14 +191,15 @@ def texture_cases(ddi: Since) -> Iterator[Case]:
         states = [(_TSS.ADDRESSU, address), (_TSS.ADDRESSV, address), (_TSS.BORDERCOLOR, _BORDER)]
         rows = [[row[at] if at >= 0 else _BORDER for at in columns] for row in _TEXELS]
         rule = f"outside of the texture {address.sdk} counts"
-        yield _textured(
-            ddi, f"address.{address.name.lower()}", rule, "D3DTEXTUREADDRESS", rows, states
-        )
+        yield textured(
+            ddi, f"texture.address.{address.name.lower()}", rule,
+            _DOCUMENTS + "D3DTEXTUREADDRESS", rows, states,
+        )  # fmt: skip
     for format, data, words in _FORMATS:
         rows = [[words[at] for at in _CLAMPED]] * 2
         rule = f"texels of {format.sdk} have its channels"
-        texels = format, data * 2
-        yield _textured(ddi, f"format.{format.name.lower()}", rule, "D3DFORMAT", rows, [], texels)
+        name, texels = f"texture.format.{format.name.lower()}", (format, data * 2)
+        yield textured(ddi, name, rule, _DOCUMENTS + "D3DFORMAT", rows, [], texels)
     for op, results in _STAGE_OPS.items():
         rows = [[_each_lane(results, row[at], OTHER) for at in _CLAMPED] for row in _TEXELS]
         operation = (
@@ -206,7 +207,8 @@ def texture_cases(ddi: Since) -> Iterator[Case]:
             (_STAGE.ALPHAOP, op), (_STAGE.ALPHAARG2, TextureArgument.DIFFUSE),
         )  # fmt: skip
         rule = f"{op.sdk} makes of its arguments what it says"
-        yield _textured(ddi, f"stage.{op.name.lower()}", rule, "D3DTEXTUREOP", rows, operation)
+        name = f"texture.stage.{op.name.lower()}"
+        yield textured(ddi, name, rule, _DOCUMENTS + "D3DTEXTUREOP", rows, operation)
 
 
 def _each_lane(results: tuple[int, int, int, int], one: int, other: int) -> int:
@@ -214,7 +216,7 @@ def _each_lane(results: tuple[int, int, int, int], one: int, other: int) -> int:
     return sum(0xFF * results[2 * a + b] << 8 * lane for lane, (a, b) in enumerate(lanes))
 
 
-def _textured(
+def textured(
     ddi: Since,
     name: str,
     rule: str,
@@ -248,7 +250,7 @@ def _textured(
     for y, row in enumerate(rows, top):
         pixels |= {(x, y): color for x, color in enumerate(row, left)}
     script.show(pixels)
-    return script.case(f"texture.{name}", rule, _DOCUMENTS + source, optional=True)
+    return script.case(name, rule, source, optional=True)
 
 
 # Depth and alpha test

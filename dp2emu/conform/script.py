@@ -218,9 +218,13 @@ class Script:
         texture = SurfaceDesc(handle, SurfaceKind.TEXTURE, 4, 4, Format.A8R8G8B8)
         self._make(replace(texture, levels=3, managed=1))
 
-    def texture(self, handle: int, format: Format, texels: bytes) -> None:
-        """Create a texture of 2 x 2 texels."""
-        self._make(SurfaceDesc(handle, SurfaceKind.TEXTURE, 2, 2, format), texels)
+    def texture(self, handle: int, format: Format, texels: bytes, side: int = 2) -> None:
+        """Create a texture of ``side`` x ``side`` texels."""
+        self._make(SurfaceDesc(handle, SurfaceKind.TEXTURE, side, side, format), texels)
+
+    def surface(self, desc: SurfaceDesc) -> None:
+        """Create a surface of zeros."""
+        self._make(desc)
 
     def context(self, number: int, depth: int = 0) -> None:
         """Create a context of an application of version ``ddi``."""

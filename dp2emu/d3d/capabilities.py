@@ -111,7 +111,7 @@ def flattened(found: Mapping[str, Any], prefix: str = "") -> dict[str, int | flo
 
 def named_format(number: int) -> int:
     """Return a D3DFORMAT as a ``Format`` if it is one, else the number."""
-    known: Iterable[int] = Format._value2member_map_  # type: ignore[assignment]
+    known: Iterable[int] = Format._value2member_map_
     return Format(number) if number in known else number
 
 

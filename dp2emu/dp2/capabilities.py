@@ -89,6 +89,7 @@ _PS20 = _except(PixelShader20Caps, "")
 
 _DECL_TYPES = _except(DeclTypeCaps, "")
 _BLENDS = _except(BlendCaps, "")
+_TARGET_BLENDS = _except(BlendCaps, "BOTHSRCALPHA BOTHINVSRCALPHA")
 _TEXCOORDS_AND_POINT_SIZE = 8 | FvfCaps.PSIZE
 _IN_LEVEL = (
     TextureFilter.POINT, TextureFilter.LINEAR, TextureFilter.ANISOTROPIC,
@@ -120,7 +121,7 @@ CAPABILITIES: dict[str, Any] = {
     "DeviceType": 1, "Caps2": int(_CAPS2), "Caps3": int(_CAPS3), "DevCaps": _DEV,
     "PrimitiveMiscCaps": _PRIMITIVE, "RasterCaps": _RASTER,
     "ZCmpCaps": _bits(CmpFunc), "AlphaCmpCaps": _bits(CmpFunc),
-    "SrcBlendCaps": _BLENDS, "DestBlendCaps": _BLENDS, "ShadeCaps": _SHADE,
+    "SrcBlendCaps": _BLENDS, "DestBlendCaps": _TARGET_BLENDS, "ShadeCaps": _SHADE,
     "TextureCaps": _TEXTURE, "TextureFilterCaps": _SAMPLED | FilterCaps.CONVOLUTIONMONO,
     "CubeTextureFilterCaps": _SAMPLED, "VolumeTextureFilterCaps": _SAMPLED,
     "TextureAddressCaps": _ADDRESS, "VolumeTextureAddressCaps": _ADDRESS,
