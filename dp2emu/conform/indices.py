@@ -29,7 +29,7 @@ _LIST = PrimitiveType.TRIANGLELIST
 _INNER: tuple[Corner, ...] = ((1, 1), (9, 1), (1, 7), (9, 7))
 """The vertices that a draw has, as a strip: a box in the left half of the target."""
 _OUTER: tuple[Corner, ...] = (
-    (19, 1), (31, 2), (18, 14), (30, 13), (18, 2), (31, 14), (20, 15), (30, 1),
+    (31, 14), (18, 1), (30, 2), (19, 13), (31, 1), (18, 15), (20, 2), (30, 15),
 )  # fmt: skip
 """The vertices behind them in memory: whatever is drawn of these shows in the right half."""
 _COUNT = len(_INNER)
@@ -107,7 +107,7 @@ def _corners(row: Token) -> int:
 
 
 def _primitive(row: Token, numbers: Sequence[int], start: int = 0) -> bytes:
-    """A token of one primitive; ``numbers`` are its indices, ``start`` its wVStart if it has one."""
+    """A token of one primitive with indices ``numbers``, and wVStart ``start`` if it has one."""
     assert row.item_dtype is not None
     flags = (0x700,) if "wFlags" in (row.item_dtype.names or ()) else ()  # all edges
     return token(row.op, _words(*((start,) if row.head is not None else ()), *numbers, *flags))
@@ -227,7 +227,7 @@ def _streams(ddi: Since) -> Iterator[Case]:
 
 
 def _by_index(op: Op, base: int, start: int) -> bytes:
-    """A token that draws a triangle: of the indices 0, 1, 2, then of the next three of the buffer."""
+    """A token that draws a triangle by three indices of the buffer, from ``start`` on."""
     return dwords(op, _LIST, base, 0, _COUNT, start, 1)
 
 

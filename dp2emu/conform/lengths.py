@@ -1,8 +1,8 @@
 """Cases of two tokens in a row, for every token whose size is a sum of parts.
 
 The tokens are made from the token table: one with two items and one with a third item, whose
-variable bytes differ in number.  A driver that takes the size of one part for that of another reads
-the second token, or the one behind both, at the wrong place.
+variable bytes differ in number.  A driver that mistakes the size of a part reads the second token,
+or the one behind both, at the wrong place.
 """
 
 from __future__ import annotations
@@ -199,8 +199,8 @@ def _item(row: Token, number: int) -> bytes:
 
 
 def _token(row: Token, first: int, n: int, vertex: bytes) -> bytes:
-    """A token of count ``n`` with items ``first`` and following, and copies of ``vertex`` if it has
-    vertices; it begins at a multiple of 4.
+    """A token of count ``n`` with items ``first`` and following; inline vertices are copies of
+    ``vertex``.  It begins at a multiple of 4.
     """
     payload = b""
     head = np.zeros(1, row.head_dtype) if row.head_dtype is not None else None
