@@ -195,7 +195,8 @@ class Script:
 
     def vertices(self, corners: Iterable[Corner]) -> bytes:
         """Transformed vertices of format ``fvf``."""
-        return b"".join(vertex(*corner)[: self.vertex_bytes] for corner in corners)
+        size = self.vertex_bytes
+        return b"".join([vertex(*corner)[:size] for corner in corners])
 
     def buffer(self, handle: int, kind: SurfaceKind, size: int, data: bytes = b"") -> None:
         """Create a buffer of ``size`` bytes that begins with ``data``."""
@@ -365,7 +366,8 @@ class Script:
         surfaces = tuple(SurfaceDestroyed(handle) for handle in reversed(self._surfaces))
         records = (*self.records, *contexts, *surfaces)
         results = tuple(self._expected), tuple(self._owed)
-        return Case(name, rule, source, records, *results, optional, self._shown, self.ddi)
+        told = (name, rule, source)
+        return Case(*told, records, *results, optional, self._shown, since=self.ddi)
 
     def _make(self, desc: SurfaceDesc, data: bytes = b"") -> None:
         self.records.append(SurfaceCreated(desc))
