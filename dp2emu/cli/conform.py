@@ -32,6 +32,9 @@ from dp2emu.rig.spec import using_rig
 @click.option(
     "--export", "folder", metavar="DIR", type=OUTPUT, help="Only write the cases as files."
 )
+@click.option(
+    "--wild", is_flag=True, help="Also send what no runtime sends, such as unknown contexts."
+)
 @click.option("--list", "listing", is_flag=True, help="Only list the cases.")
 def command(
     families: tuple[str, ...],
@@ -39,13 +42,14 @@ def command(
     json_path: str | None,
     junit_path: str | None,
     folder: str | None,
+    wild: bool,
     listing: bool,
 ) -> int:
     """Test whether a driver follows the rules, by small captures of one rule each.
 
     CASE is a prefix of case names, such as "query" or "walk.length"; default: all cases.
     """
-    cases = kit(*families)
+    cases = kit(*families, wild=wild)
     if listing:
         for case in cases:
             click.echo(f"{case.name}: {case.rule} ({case.source})")

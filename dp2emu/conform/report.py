@@ -30,7 +30,7 @@ def counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 
 def table(outcomes: Iterable[Outcome]) -> list[str]:
-    """Lines of text: for each family of cases the number by verdict; then each failure."""
+    """Lines of text: for each family the number of cases by verdict; then failures, warnings."""
     outcomes = list(outcomes)
     families: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
@@ -43,6 +43,11 @@ def table(outcomes: Iterable[Outcome]) -> list[str]:
         if outcome.verdict is Verdict.FAILED:
             case = outcome.case
             lines += ["", f"{case.name}: {outcome.why}", f"  {case.rule} ({case.source})"]
+    for outcome in outcomes:
+        if outcome.verdict is Verdict.WARNED:
+            case = outcome.case
+            lines += ["", f"warning: {case.name}: {outcome.why}",
+                      f"  {case.rule} ({case.source}), but {case.disputed}"]  # fmt: skip
     return lines
 
 
@@ -53,6 +58,7 @@ def document(rig: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
             "name": outcome.case.name,
             "rule": outcome.case.rule,
             "source": outcome.case.source,
+            "disputed": outcome.case.disputed,
             "verdict": outcome.verdict.value,
             "why": outcome.why,
         }
@@ -65,7 +71,9 @@ _RESULTS = {
     Verdict.PASSED: Result.PASSED,
     Verdict.FAILED: Result.FAILURE,
     Verdict.SKIPPED: Result.SKIPPED,
+    Verdict.WARNED: Result.SKIPPED,
 }
+"""By verdict, results of JUnit XML, which has no warnings: these are skipped, with a message."""
 
 
 def case_results(outcomes: Iterable[Outcome]) -> list[CaseResult]:
@@ -76,7 +84,10 @@ def case_results(outcomes: Iterable[Outcome]) -> list[CaseResult]:
 def _case_result(outcome: Outcome) -> CaseResult:
     family, _, name = outcome.case.name.partition(".")
     source = f"{outcome.case.rule} ({outcome.case.source})"
-    return CaseResult(family, name, _RESULTS[outcome.verdict], outcome.why, source)
+    why = outcome.why
+    if outcome.verdict is Verdict.WARNED:
+        why = f"warning: {why}; {outcome.case.disputed}"
+    return CaseResult(family, name, _RESULTS[outcome.verdict], why, source)
 
 
 def export(cases: Iterable[Case], folder: Path) -> int:
@@ -128,6 +139,7 @@ def _row(case: Case) -> dict[str, Any]:
         "name": case.name,
         "rule": case.rule,
         "source": case.source,
+        "disputed": case.disputed,
         "optional": case.optional,
         "expected": [asdict(expect) for expect in case.expected],
         "owed": [asdict(owed) | {"begins": owed.begins.hex()} for owed in case.owed],
