@@ -15,11 +15,11 @@ from dp2emu.conform.indices import index_cases
 from dp2emu.conform.lengths import length_cases
 from dp2emu.conform.pictures import line_cases, merging_cases, texture_cases
 from dp2emu.conform.protocol import query_cases, response_cases, walk_cases
-from dp2emu.conform.running import Outcome, Verdict, run_case, run_kit
+from dp2emu.conform.running import Outcome, Verdict, run_case, run_kit, version_of
 from dp2emu.dp2.table import Since
 from dp2emu.errors import UsageError
 
-__all__ = ["Case", "Expect", "Outcome", "Verdict", "kit", "run_case", "run_kit"]
+__all__ = ["Case", "Expect", "Outcome", "Verdict", "kit", "run_case", "run_kit", "version_of"]
 
 _FAMILIES = (
     query_cases, response_cases, coverage_cases, draw_cases, index_cases, line_cases,

@@ -30,7 +30,9 @@ def counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 
 def table(outcomes: Iterable[Outcome]) -> list[str]:
-    """Lines of text: for each family the number of cases by verdict; then failures, warnings."""
+    """Lines of text: for each family of cases the number by verdict; then each failure, each
+    warning, and the capabilities for want of which cases were skipped.
+    """
     outcomes = list(outcomes)
     families: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
@@ -48,23 +50,32 @@ def table(outcomes: Iterable[Outcome]) -> list[str]:
             case = outcome.case
             lines += ["", f"warning: {case.name}: {outcome.why}",
                       f"  {case.rule} ({case.source}), but {case.disputed}"]  # fmt: skip
+    lacking = Counter(name for outcome in outcomes for name in outcome.lacks)
+    if lacking:
+        lines += ["", "not announced, with the number of cases that need it:"]
+        lines += [f"  {name}: {number}" for name, number in sorted(lacking.items())]
     return lines
 
 
-def document(rig: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """A JSON object with the numbers of cases by verdict, and the outcome of each case."""
+def document(rig: str, outcomes: Sequence[Outcome], ddi: int = 9) -> dict[str, Any]:
+    """A JSON object with the numbers of cases by verdict, and the outcome of each case.
+
+    ``ddi`` is the version of the interface that the cases are for.
+    """
     rows = [
         {
             "name": outcome.case.name,
             "rule": outcome.case.rule,
             "source": outcome.case.source,
             "disputed": outcome.case.disputed,
+            "since": int(outcome.case.since),
             "verdict": outcome.verdict.value,
             "why": outcome.why,
+            "lacks": list(outcome.lacks),
         }
         for outcome in outcomes
     ]
-    return {"rig": rig, **counts(outcomes), "cases": rows}
+    return {"rig": rig, "ddi": ddi, **counts(outcomes), "cases": rows}
 
 
 _RESULTS = {
@@ -140,6 +151,7 @@ def _row(case: Case) -> dict[str, Any]:
         "rule": case.rule,
         "source": case.source,
         "disputed": case.disputed,
+        "since": int(case.since),
         "optional": case.optional,
         "expected": [asdict(expect) for expect in case.expected],
         "owed": [asdict(owed) | {"begins": owed.begins.hex()} for owed in case.owed],

@@ -25,6 +25,7 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Since
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
 from dp2emu.places import working_at
+from dp2emu.rig.capabilities import Capabilities
 from dp2emu.rig.failure import RigFailure
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import Response, parse_responses
@@ -43,11 +44,16 @@ class Verdict(Enum):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The verdict on a case; ``why`` is the reason for a failure or for skipping it."""
+    """The verdict on a case; ``why`` is the reason for a failure or for skipping it.
+
+    ``lacks`` are the capabilities for want of which it was skipped: the driver does not announce
+    them.
+    """
 
     case: Case
     verdict: Verdict
     why: str = ""
+    lacks: tuple[str, ...] = ()
 
 
 class _Broken(Exception):
@@ -60,9 +66,38 @@ class _Refused(Exception):
 
 @checked
 def run_kit(cases: Iterable[Case], rig: Rig) -> Iterator[Outcome]:
-    """Run cases in order on one rig, and yield their outcomes."""
+    """Run cases in order on one rig, and yield their outcomes.
+
+    Cases whose needs the driver does not announce are skipped.
+    """
+    capabilities = announced(rig)
     for case in cases:
-        yield run_case(case, rig)
+        lacks = _lacks(case, capabilities)
+        if lacks:
+            why = f"the driver does not announce {', '.join(lacks)}"
+            yield Outcome(case, Verdict.SKIPPED, why, lacks)
+        else:
+            yield run_case(case, rig)
+
+
+def announced(rig: Rig) -> Capabilities | None:
+    """The capabilities that the driver of a rig announces; None if it tells nothing."""
+    asked: Callable[[], Capabilities | None] | None = getattr(rig, "capabilities", None)
+    return None if asked is None else asked()
+
+
+@checked
+def version_of(rig: Rig) -> int:
+    """The version of the interface that the driver of a rig announces; 9 if it tells none."""
+    capabilities = announced(rig)
+    return int(Since.DX9) if capabilities is None else capabilities.ddi
+
+
+def _lacks(case: Case, capabilities: Capabilities | None) -> tuple[str, ...]:
+    """The names of a case's needs that are not announced."""
+    if capabilities is None:
+        return ()
+    return tuple(need.name for need in case.needs if not need.announced(capabilities))
 
 
 @checked
