@@ -38,6 +38,11 @@ _UNTIL_8: _Reasons = (
 """The same for versions before DirectX 9."""
 
 
+def patterns() -> tuple[str, ...]:
+    """The patterns of the names of all cases that rest on a dispute in some version."""
+    return tuple(pattern for _, each in (*_REASONS, *_UNTIL_8) for pattern in each)
+
+
 def disputed(name: str, ddi: Since) -> str:
     """Which documents disagree on the rule of case ``name`` in version ``ddi``; empty if none."""
     for reason, patterns in (*_REASONS, *(_UNTIL_8 if ddi < Since.DX9 else ())):

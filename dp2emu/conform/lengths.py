@@ -282,7 +282,7 @@ def length_cases(ddi: Since) -> Iterator[Case]:
 
 def _twice(ddi: Since, row: Token) -> Case:
     """The case of a token.  It is skipped if the driver refuses a surface, or, in a call before,
-    an object that the token needs or the token itself without items.
+    an object that the token needs or the token itself without items, or with one if it always has.
     """
     script = Script(ddi)
     rows = [TABLE[op] for op in (*_BEFORE.get(row.op, ()), row.op)]
@@ -297,7 +297,7 @@ def _twice(ddi: Since, row: Token) -> Case:
     optional = bool(surfaces) or any(each.op in _REFUSABLE for each in rows)
     before = b"".join(_tokens(each, 0, _ITEMS, vertex) for each in rows[:-1])
     if optional and not before:
-        before = token(row.op, n=0)
+        before = _token(row, 0, 1, vertex) if row.op in _SINGLE else token(row.op, n=0)
     if before:
         script.call(before, corners=BOX)
     script.followed(_tokens(row, 0, 2, vertex), _token(row, 2, 1, vertex))
