@@ -40,6 +40,9 @@ from dp2emu.rig.spec import using_rig
 @click.option(
     "--export", "folder", metavar="DIR", type=OUTPUT, help="Only write the cases as files."
 )
+@click.option(
+    "--wild", is_flag=True, help="Also send what no runtime sends, such as unknown contexts."
+)
 @click.option("--list", "listing", is_flag=True, help="Only list the cases.")
 @click.option("--caps", is_flag=True, help="Only print what the driver announces.")
 def command(
@@ -49,6 +52,7 @@ def command(
     json_path: str | None,
     junit_path: str | None,
     folder: str | None,
+    wild: bool,
     listing: bool,
     caps: bool,
 ) -> int:
@@ -57,13 +61,13 @@ def command(
     CASE is a prefix of case names, such as "query" or "walk.length"; default: all cases.
     """
     if listing or folder is not None:
-        cases = kit(*families, ddi=int(ddi or Since.DX9))
+        cases = kit(*families, ddi=int(ddi or Since.DX9), wild=wild)
         return _listed(cases) if listing or folder is None else _exported(cases, folder)
     if caps:
         return _announced(rig, json_path)
     with using_rig(rig) as driven:
         version = int(ddi or version_of(driven))
-        cases = kit(*families, ddi=version, capabilities=capabilities_of(driven))
+        cases = kit(*families, ddi=version, wild=wild, capabilities=capabilities_of(driven))
         outcomes = list(run_kit(cases, driven))
     if json_path != "-":
         click.echo("\n".join(map(plain, table(outcomes))))

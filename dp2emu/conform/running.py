@@ -36,10 +36,11 @@ POLLS = 256
 
 
 class Verdict(Enum):
-    """The result of a conformance case: passed, failed or skipped."""
+    """The result of a conformance case.  Warned: it is failed, and its rule is disputed."""
 
     PASSED = "passed"
     FAILED = "failed"
+    WARNED = "warned"
     SKIPPED = "skipped"
 
 
@@ -97,7 +98,8 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
     except _Refused as refused:
         return Outcome(case, Verdict.SKIPPED, str(refused))
     except _Broken as broken:
-        return Outcome(case, Verdict.FAILED, str(broken))
+        verdict = Verdict.WARNED if case.disputed else Verdict.FAILED
+        return Outcome(case, verdict, str(broken))
     except RigFailure as failure:
         session.restart()
         finding = failure.finding  # without the address, which may differ from run to run
