@@ -22,6 +22,7 @@ from dp2emu.capture.records import (
 from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed, Shown
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.table import Since
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
 from dp2emu.places import working_at
 from dp2emu.rig.failure import RigFailure
@@ -89,7 +90,8 @@ class _Session(msgspec.Struct):
     """A conformance case that is being run on a rig.  Mutable.
 
     ``calls`` counts calls, ``contexts`` has context numbers, ``surfaces`` sizes in bytes by
-    handle; ``pending`` are the answers that are still expected, oldest first.
+    handle; ``pending`` are the answers that are still expected, oldest first.  ``queries`` tells
+    whether the contexts are of a version that has queries: before, no call is answered.
     """
 
     case: Case
@@ -99,6 +101,7 @@ class _Session(msgspec.Struct):
     contexts: list[int] = msgspec.field(default_factory=list)
     surfaces: dict[int, int] = msgspec.field(default_factory=dict)
     pending: list[Owed] = msgspec.field(default_factory=list)
+    queries: bool = True
 
     def run(self) -> None:
         """Perform the case's records, fetch pending answers with empty calls, check memory.
@@ -111,7 +114,7 @@ class _Session(msgspec.Struct):
                 break
             _PERFORM[type(record)](self, record)
         self.rig.finish()
-        for context in self.contexts:
+        for context in self.contexts if self.queries else ():
             self._drain(context)
         for shown in self.case.shown:
             self._check_memory(shown)
@@ -144,6 +147,7 @@ class _Session(msgspec.Struct):
                 record.context, interface=record.interface, color=record.color, depth=record.depth
             )
         self.contexts.append(record.context)
+        self.queries = record.interface >= Since.DX9
 
     def create_surface(self, record: SurfaceCreated) -> None:
         with self._may_refuse():
@@ -208,7 +212,7 @@ class _Session(msgspec.Struct):
                 what = f"dwErrorOffset is {answer.dwErrorOffset}, not {expect.offset}"
                 raise _Broken(f"{where}: {what}")
             return False
-        return self._receive(where, expect, answer, call)
+        return self.queries and self._receive(where, expect, answer, call)
 
     def _receive(self, where: str, expect: Expect, answer: Answer, call: Call) -> bool:
         """Check the responses of a call; returns whether RESPONSECONTINUE announces more."""
