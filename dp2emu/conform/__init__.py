@@ -12,6 +12,7 @@ from dp2emu.conform.draws import draw_cases, state_cases
 from dp2emu.conform.pictures import line_cases, merging_cases, texture_cases
 from dp2emu.conform.protocol import query_cases, response_cases, walk_cases
 from dp2emu.conform.running import Outcome, Verdict, run_case, run_kit
+from dp2emu.conform.targets import target_cases
 from dp2emu.dp2.table import Since
 from dp2emu.errors import UsageError
 
@@ -19,7 +20,7 @@ __all__ = ["Case", "Expect", "Outcome", "Verdict", "kit", "run_case", "run_kit"]
 
 _FAMILIES = (
     query_cases, response_cases, draw_cases, line_cases, merging_cases, texture_cases, state_cases,
-    walk_cases,
+    target_cases, walk_cases,
 )  # fmt: skip
 """Functions that yield the conformance cases of a version; ``kit`` has them in this order."""
 

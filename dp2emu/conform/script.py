@@ -211,6 +211,12 @@ class Script:
         """Create a texture of 2 x 2 texels."""
         self._make(SurfaceDesc(handle, SurfaceKind.TEXTURE, 2, 2, format), texels)
 
+    def target(self, handle: int, pixels: bytes) -> None:
+        """Create another render target of the size of ``TARGET``, with these bytes."""
+        self._make(
+            SurfaceDesc(handle, SurfaceKind.SURFACE, WIDTH, HEIGHT, Format.A8R8G8B8), pixels
+        )
+
     def context(self, number: int, depth: int = 0) -> None:
         """Create a context of an application of version ``ddi``."""
         self.records.append(ContextCreated(number, int(self.ddi), TARGET, depth))

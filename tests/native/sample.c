@@ -229,6 +229,15 @@ static dp2_u32 walk_tokens(call *made, dp2_walk *walk)
     while (walk->at < walk->end) {
         size_t next = sample_token_end(walk);
         dp2_u32 result;
+#ifdef BUG_SHORT_HEADER
+        if (walk->end - walk->at < 4)
+            return D3D_OK;
+#endif
+#ifdef BUG_CUT_PASSED
+        if (next == 0 && known(walk->base[walk->at]) && walk->end - walk->at >= 4 &&
+            dp2_token_of(walk->base[walk->at])->kind != DP2_NONE)
+            return D3D_OK;
+#endif
         if (next == 0 || next > walk->end)
             return D3DERR_COMMAND_UNPARSED;
         result = execute(made, walk->base + walk->at);
@@ -296,8 +305,10 @@ static void run(D3DHAL_DRAWPRIMITIVES2DATA *data, context *of)
     data->dwVertexSize = result;
     data->dwErrorOffset = 0;
     if (result != D3D_OK)
-#ifdef BUG_ERROR_OFFSET_FROM_FIRST
+#if defined(BUG_ERROR_OFFSET_FROM_FIRST)
         data->dwErrorOffset = (dp2_u32)walk.at - data->dwCommandOffset;
+#elif defined(BUG_ERROR_OFFSET_BEHIND)
+        data->dwErrorOffset = (dp2_u32)walk.at + 4;
 #else
         data->dwErrorOffset = (dp2_u32)walk.at;
 #endif

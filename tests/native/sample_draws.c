@@ -234,8 +234,9 @@ static drawn of_call(call *made)
 static dp2_u32 draw_plain(call *made, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at)
 {
     drawn what = of_call(made);
-#ifndef BUG_START_IGNORED
     what.base = DP2_U16(at);
+#ifdef BUG_START_IGNORED
+    what.base = 0;
 #endif
     return draw(made->context, &what, kind_of(opcode), n);
 }
@@ -303,23 +304,36 @@ static drawn of_stream(context *of)
     return what;
 }
 
+/* Let vertices begin some bytes further; 0 if there is no such place. */
+static int move(source *from, dp2_i64 bytes)
+{
+    if (bytes < 0 || bytes > (dp2_i64)from->size)
+        return 0;
+    from->bytes += bytes;
+    from->size -= (size_t)bytes;
+    return 1;
+}
+
 /* DRAWPRIMITIVE and DRAWPRIMITIVE2: the second counts bytes. */
 static dp2_u32 draw_stream(call *made, dp2_u32 opcode, const dp2_u8 *at)
 {
     drawn what = of_stream(made->context);
-    dp2_u32 start = DP2_U32(at + 4);
-    what.base = start;
-#ifndef BUG_OFFSET_IN_VERTICES
-    if (opcode == D3DDP2OP_DRAWPRIMITIVE2) {
-        if (start > what.from.size)
-            return D3DERR_DRIVERINVALIDCALL;
-        what.from.bytes += start;
-        what.from.size -= start;
-        what.base = 0;
-    }
+    int bytes = opcode == D3DDP2OP_DRAWPRIMITIVE2;
+#ifdef BUG_OFFSET_IN_VERTICES
+    bytes = 0;
 #endif
-    (void)opcode;
+    if (bytes && !move(&what.from, DP2_U32(at + 4)))
+        return D3DERR_DRIVERINVALIDCALL;
+    what.base = bytes ? 0 : DP2_U32(at + 4);
     return draw(made->context, &what, (int)DP2_U32(at), DP2_U32(at + 8));
+}
+
+static dp2_u32 draw_clipped(call *made, const dp2_u8 *at)
+{
+    drawn what = of_stream(made->context);
+    if (!move(&what.from, DP2_U32(at)))
+        return D3DERR_DRIVERINVALIDCALL;
+    return draw(made->context, &what, D3DPT_TRIANGLEFAN, DP2_U32(at + 8));
 }
 
 static dp2_u32 needed(int kind, dp2_u32 count)
@@ -341,27 +355,66 @@ static dp2_i64 base_of(const dp2_u8 *at)
 #endif
 }
 
-static dp2_u32 draw_indexed(call *made, const dp2_u8 *at)
+/* Let indices begin where a token says; 0 if they are not all there. */
+static int choose_indices(const context *of, drawn *what, dp2_i64 start, dp2_u32 number)
 {
-    context *of = made->context;
-    drawn what = of_stream(of);
-    int kind = (int)DP2_U32(at);
-    dp2_u32 start = DP2_U32(at + 16), count = DP2_U32(at + 20);
-    what.wide = of->indices.stride == 4;
-    what.base = base_of(at + 4);
-#ifdef BUG_MIN_INDEX_ADDED
-    what.base += DP2_U32(at + 8);
-#endif
-    if (!of->indices.bytes || count > MOST || (of->indices.stride != 2 && !what.wide))
-        return D3DERR_DRIVERINVALIDCALL;
-    if ((dp2_i64)start + needed(kind, count) >
-        (dp2_i64)(of->indices.size / of->indices.stride))
-        return D3DERR_DRIVERINVALIDCALL;
+    dp2_u32 each = of->indices.stride;
+    if (!of->indices.bytes || (each != 2 && each != 4))
+        return 0;
+    if (start + (dp2_i64)each * number > (dp2_i64)of->indices.size)
+        return 0;
 #ifdef BUG_START_INDEX_IGNORED
     start = 0;
 #endif
-    what.indices = of->indices.bytes + (size_t)start * of->indices.stride;
+    what->wide = each == 4;
+    what->indices = of->indices.bytes + start;
+    return 1;
+}
+
+/* DRAWINDEXEDPRIMITIVE and DRAWINDEXEDPRIMITIVE2: the second counts bytes. */
+static dp2_u32 draw_indexed(call *made, dp2_u32 opcode, const dp2_u8 *at)
+{
+    context *of = made->context;
+    drawn what = of_stream(of);
+    int kind = (int)DP2_U32(at), bytes = opcode == D3DDP2OP_DRAWINDEXEDPRIMITIVE2;
+    dp2_u32 count = DP2_U32(at + 20);
+    dp2_i64 start = (dp2_i64)DP2_U32(at + 16) * (bytes ? 1 : of->indices.stride);
+    if (count > MOST || !choose_indices(of, &what, start, needed(kind, count)))
+        return D3DERR_DRIVERINVALIDCALL;
+    if (bytes && !move(&what.from, (dp2_i32)DP2_U32(at + 4)))
+        return D3DERR_DRIVERINVALIDCALL;
+    what.base = bytes ? 0 : base_of(at + 4);
+#ifdef BUG_MIN_INDEX_ADDED
+    what.base += DP2_U32(at + 8);
+#endif
     return draw(of, &what, kind, count);
+}
+
+static dp2_u32 draw_item(call *made, dp2_u32 opcode, const dp2_u8 *at)
+{
+    switch (opcode) {
+    case D3DDP2OP_DRAWPRIMITIVE:
+    case D3DDP2OP_DRAWPRIMITIVE2:
+        return draw_stream(made, opcode, at);
+    case D3DDP2OP_CLIPPEDTRIANGLEFAN:
+        return draw_clipped(made, at);
+    case D3DDP2OP_DRAWINDEXEDPRIMITIVE:
+    case D3DDP2OP_DRAWINDEXEDPRIMITIVE2:
+        return draw_indexed(made, opcode, at);
+    default:
+        return D3D_OK;
+    }
+}
+
+static dp2_u32 draw_items(call *made, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at)
+{
+    dp2_u32 result = D3D_OK, each = (dp2_u32)dp2_token_of(opcode)->each;
+#ifdef BUG_FIRST_DRAW
+    n = n ? 1 : 0;
+#endif
+    for (; result == D3D_OK && n--; at += each)
+        result = draw_item(made, opcode, at);
+    return result;
 }
 
 dp2_u32 sample_draw(call *made, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at)
@@ -387,12 +440,7 @@ dp2_u32 sample_draw(call *made, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at)
     case D3DDP2OP_TRIANGLEFAN_IMM:
     case D3DDP2OP_LINELIST_IMM:
         return draw_imm(made, opcode, n, at);
-    case D3DDP2OP_DRAWPRIMITIVE:
-    case D3DDP2OP_DRAWPRIMITIVE2:
-        return n ? draw_stream(made, opcode, at) : D3D_OK;
-    case D3DDP2OP_DRAWINDEXEDPRIMITIVE:
-        return n ? draw_indexed(made, at) : D3D_OK;
     default:
-        return D3D_OK;
+        return draw_items(made, opcode, n, at);
     }
 }

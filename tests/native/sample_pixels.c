@@ -352,14 +352,15 @@ static void fill_rectangle(const drawing *made, const dp2_u8 *at, dp2_u32 color)
     for (i = 0; i < 4; i++) {
         box[i] = made->box[i];
         sides[i] = (dp2_i32)DP2_U32(at + 4 * i);
+#ifdef BUG_CLEAR_IGNORES_RECTS
+        sides[i] = made->box[i];
+#endif
     }
 #ifdef BUG_CLEAR_INCLUSIVE
     sides[2] += sides[2] < 0x7fffffff;
     sides[3] += sides[3] < 0x7fffffff;
 #endif
-#ifndef BUG_CLEAR_IGNORES_RECTS
     clip(box, sides);
-#endif
     fill(&made->on, box, color);
 }
 
