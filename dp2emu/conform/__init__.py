@@ -8,7 +8,10 @@ from msgspec.structs import replace
 import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
 from dp2emu.argument_check import checked
 from dp2emu.conform.case import Case, Expect
+from dp2emu.conform.coverage import coverage_cases
 from dp2emu.conform.draws import draw_cases, state_cases
+from dp2emu.conform.indices import index_cases
+from dp2emu.conform.lengths import length_cases
 from dp2emu.conform.pictures import line_cases, merging_cases, texture_cases
 from dp2emu.conform.protocol import query_cases, response_cases, walk_cases
 from dp2emu.conform.running import Outcome, Verdict, run_case, run_kit
@@ -19,8 +22,8 @@ from dp2emu.errors import UsageError
 __all__ = ["Case", "Expect", "Outcome", "Verdict", "kit", "run_case", "run_kit"]
 
 _FAMILIES = (
-    query_cases, response_cases, draw_cases, line_cases, merging_cases, texture_cases, state_cases,
-    target_cases, walk_cases,
+    query_cases, response_cases, coverage_cases, draw_cases, index_cases, line_cases,
+    merging_cases, texture_cases, state_cases, target_cases, walk_cases, length_cases,
 )  # fmt: skip
 """Functions that yield the conformance cases of a version; ``kit`` has them in this order."""
 

@@ -202,6 +202,10 @@ class Script:
         """Create a buffer of ``size`` bytes that begins with ``data``."""
         self._make(SurfaceDesc(handle, kind, size), data)
 
+    def surface(self, desc: SurfaceDesc) -> None:
+        """Create a surface, all zeros."""
+        self._make(desc)
+
     def managed(self, handle: int) -> None:
         """Create a 4 x 4 texture of three levels that the driver manages, with this handle."""
         texture = SurfaceDesc(handle, SurfaceKind.TEXTURE, 4, 4, Format.A8R8G8B8)
@@ -233,10 +237,12 @@ class Script:
         user: bytes = b"",
         fvf: int = 0,
         vertex_bytes: int = 0,
+        count: int | None = None,
     ) -> None:
         """Submit tokens with vertices in user memory: ``user``, of format ``fvf``, or ``corners``.
 
-        ``vertex_bytes`` replaces the vertex size of the format.
+        ``vertex_bytes`` replaces the vertex size of the format.  Only the first ``count`` vertices
+        belong to the call if that is given, although more are in memory.
         """
         commands, data = b"".join(tokens), user or self.vertices(corners)
         fvf = fvf or self.fvf
@@ -248,7 +254,7 @@ class Script:
             dwCommandLength=len(commands),
             dwFlags=int(Dp2Flags.USERMEMVERTICES) if data else 0,
             dwVertexType=fvf,
-            dwVertexLength=len(data) // size,
+            dwVertexLength=len(data) // size if count is None else count,
             dwVertexSize=size,
             commands=commands,
             vertices=data or None,
@@ -348,9 +354,12 @@ class Script:
         self.show(pixels)
 
     def followed(self, *tokens: bytes) -> None:
-        """Submit ``tokens`` and then one whose execution is seen: END of an event, or a draw."""
+        """Submit ``tokens`` and then one whose execution is seen: END of an event, or a draw.
+
+        The call has the vertices of ``BOX``.
+        """
         if self.queries:
-            self.call(create(1), *tokens, end(1))
+            self.call(create(1), *tokens, end(1), corners=BOX)
             self.owe_events(1)
             return
         before = self.watch()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import re
 import shutil
 import subprocess
 import tempfile
@@ -104,9 +105,9 @@ def _objects(kind: str, *options: str, bugs: tuple[str, ...], ddi: int) -> tuple
     """The sample driver compiled: each source once for the mistakes and versions it knows of."""
     made = []
     for source in SAMPLE:
-        text = (HERE / source).read_text("ascii")
-        own = tuple(f"BUG_{bug}" for bug in bugs if f"BUG_{bug}\n" in text or f"BUG_{bug})" in text)
-        version = (f"SAMPLE_DDI={ddi}",) if "SAMPLE_DDI" in text else ()
+        words = set(re.findall(r"\w+", (HERE / source).read_text("ascii")))
+        own = tuple(f"BUG_{bug}" for bug in bugs if f"BUG_{bug}" in words)
+        version = (f"SAMPLE_DDI={ddi}",) if "SAMPLE_DDI" in words else ()
         name = "-".join((kind, Path(source).stem, *version, *own)) + ".o"
         defined = (f"-D{each}" for each in (*version, *own))
         made.append(str(built(name, (source,), "-c", *options, *defined)))
