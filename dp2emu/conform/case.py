@@ -59,7 +59,9 @@ class Case(msgspec.Struct, frozen=True):
     ``owed``, and no others, come with these calls or with empty ones after them; at the end memory
     is as ``shown``.  An ``optional`` case is skipped if the driver refuses one of its surfaces,
     its context or its first call.  ``needs`` are capabilities that it needs, besides those that
-    its records show.  The rule holds in drivers of version ``since`` and later ones.
+    its records show.  The rule holds in drivers of version ``since`` and later ones.  ``disputed``
+    says which documents disagree on the rule, if any: then a driver that breaks it is warned of.
+    A ``wild`` case sends what no runtime does and drivers in a kernel trust, and runs on request.
     """
 
     name: str
@@ -72,6 +74,8 @@ class Case(msgspec.Struct, frozen=True):
     shown: tuple[Shown, ...] = ()
     needs: tuple[Need, ...] = ()
     since: Since = Since.DX9
+    disputed: str = ""
+    wild: bool = False
 
     @property
     def calls(self) -> tuple[Called, ...]:

@@ -36,8 +36,7 @@ _INSIDE: dict[str, _Shape] = {
     "box": _box(3.75, 2.75, 20.75, 11.75),
     "clockwise": _triangle((2.75, 1.75), (28.75, 3.75), (5.75, 14.75)),
     "counterclockwise": _triangle((2.75, 1.75), (5.75, 14.75), (28.75, 3.75)),
-    "across": _triangle((-20.25, -8.25), (50.75, 3.75), (-8.25, 40.75)),
-    "whole": _box(-4.25, -4.25, 36.75, 20.75),
+    "large": _box(0.75, 0.75, 28.75, 12.75),
 }
 _CENTRES: dict[str, _Shape] = {
     "quarter": _box(4.25, 3.25, 17.25, 9.25),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from dp2emu.conform.case import ANY_RESULT, Case, Expect
 from dp2emu.conform.coverage import away_from_edges
@@ -119,6 +120,7 @@ def _points(corners: Sequence[Corner], color: int, fvf: int = _SMALL) -> bytes:
     return b"".join(vertex(x, y, color).ljust(size, b"\0") for x, y in corners)
 
 
+@cache
 def _box_drawn(color: int) -> Pixels:
     """The pixels to expect of the box and of the right half, which stays empty.
 

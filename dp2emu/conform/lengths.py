@@ -198,6 +198,13 @@ def _item(row: Token, number: int) -> bytes:
     return data
 
 
+def _tokens(row: Token, first: int, n: int, vertex: bytes) -> bytes:
+    """A token of count ``n``, or ``n`` tokens if it always has count 1 (``_SINGLE``)."""
+    if row.op not in _SINGLE:
+        return _token(row, first, n, vertex)
+    return b"".join(_token(row, first + number, 1, vertex) for number in range(n))
+
+
 def _token(row: Token, first: int, n: int, vertex: bytes) -> bytes:
     """A token of count ``n`` with items ``first`` and following; inline vertices are copies of
     ``vertex``.  It begins at a multiple of 4.
@@ -241,6 +248,12 @@ _REFUSABLE = frozenset(_SHADERS) | {
     Op.SETPIXELSHADERCONSTB, Op.MULTIPLYTRANSFORM,
 }  # fmt: skip
 """Tokens that a runtime sends only to drivers with a capability."""
+_SINGLE = frozenset((
+    Op.VIEWPORTINFO, Op.WINFO, Op.ZRANGE, Op.CREATELIGHT, Op.SETSTREAMSOURCE,
+    Op.SETSTREAMSOURCEUM, Op.SETINDICES, Op.SETSCISSORRECT, Op.SETSTREAMSOURCE2,
+    Op.SETRENDERTARGET2, Op.SETDEPTHSTENCIL,
+))  # fmt: skip
+"""Tokens that runtimes send with count 1; documents do not say what another count means."""
 _ITEMS, _SPARE = 3, 3
 """The number of items that two tokens have, and the number of another one, which shows whether
 the driver has a token at all."""
@@ -272,13 +285,13 @@ def _twice(ddi: Since, row: Token) -> Case:
         else:
             script.surface(desc)
     optional = bool(surfaces) or any(each.op in _REFUSABLE for each in rows)
-    before = b"".join(_token(each, 0, _ITEMS, vertex) for each in rows[:-1])
+    before = b"".join(_tokens(each, 0, _ITEMS, vertex) for each in rows[:-1])
     if optional and not before:
         before = _token(row, _SPARE, 1, vertex)
     if before:
         script.call(before, corners=BOX)
-    script.followed(_token(row, 0, 2, vertex), _token(row, 2, 1, vertex))
-    rule = f"a {row.op.sdk} with two items is followed by another one, and that by another token"
+    script.followed(_tokens(row, 0, 2, vertex), _token(row, 2, 1, vertex))
+    rule = f"behind a {row.op.sdk} begins another one, and behind that the next token"
     return script.case(f"walk.two.{row.name.lower()}", rule, _SOURCE, optional=optional)
 
 

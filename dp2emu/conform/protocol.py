@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from dp2emu.conform.case import Case, Expect
 from dp2emu.conform.script import (
     BOX,
@@ -23,8 +25,8 @@ from dp2emu.conform.script import (
     token,
 )
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import QueryType
-from dp2emu.d3d.flags import Issue
+from dp2emu.d3d.enums import FillMode, QueryType, RenderState
+from dp2emu.d3d.flags import Clear, Issue
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.queries import KINDS, Window
 from dp2emu.dp2.table import TABLE, Since, Token
@@ -312,7 +314,8 @@ def _errors(ddi: Since) -> Iterator[Case]:
         )  # fmt: skip
     script = Script(ddi)
     script.call(good, context=77, expect=Expect(HResult.D3DHAL_CONTEXT_BAD, 0))
-    yield script.case("error.context", "an unknown context is an error", 'wire format, "Results"')
+    rule = "an unknown context is an error"
+    yield replace(script.case("error.context", rule, 'wire format, "Results"'), wild=True)
 
 
 # Token lengths
@@ -330,8 +333,12 @@ def walk_cases(ddi: Since) -> Iterator[Case]:
         yield from _cuts(ddi, TABLE[op])
         yield from _none(ddi, TABLE[op])
     for name, payload, op, n in _LENGTHS:
-        if max(Since.of(op), _LATER.get(name, Since.DX6)) <= ddi:
+        if Since.of(op) <= ddi:
             yield _length(ddi, name, token(op, payload, n))
+    if ddi >= Since.DX7:
+        yield _empty_clear(ddi, "clear.none", 0)
+    if ddi >= Since.DX8:
+        yield _empty_clear(ddi, "clear.computed", Clear.COMPUTERECTS)
 
 
 def _cuts(ddi: Since, row: Token) -> Iterator[Case]:
@@ -370,11 +377,30 @@ def _none(ddi: Since, row: Token) -> Iterator[Case]:
 
 def _length(ddi: Since, name: str, bytes: bytes) -> Case:
     """A case in which a token whose execution is seen follows the token ``bytes``."""
-    script = Script(ddi)
-    if ddi >= Since.DX7:
+    script, op = Script(ddi), bytes[0]
+    managed = op in (Op.SETPRIORITY, Op.SETTEXLOD)
+    if managed:
         script.managed(MANAGED)
+        script.call()  # only a refused first call or surface is a reason to skip the case
+    if op == Op.SETLIGHT:
+        script.call(dwords(Op.CREATELIGHT, 0))
     script.followed(bytes)
     rule = f"{len(bytes)} bytes are one token, and the next begins behind them"
+    source = 'wire format, "Ambiguous lengths"'
+    return script.case(f"walk.length.{name}", rule, source, optional=managed)
+
+
+def _empty_clear(ddi: Since, name: str, flags: int) -> Case:
+    """A case of CLEAR without rectangles, of which the documents say that 32 bytes follow, and
+    drivers read 16 or 32.
+
+    Between these two are harmless tokens: both readings come to the token behind.
+    """
+    spare = dwords(Op.RENDERSTATE, RenderState.FILLMODE, FillMode.SOLID)
+    spare += token(Op.RENDERSTATE, n=0)
+    script = Script(ddi)
+    script.followed(token(Op.CLEAR, _words(flags, 0, 0, 0) + spare, 0))
+    rule = "16 or 32 bytes follow a CLEAR without rectangles"
     return script.case(f"walk.length.{name}", rule, 'wire format, "Ambiguous lengths"')
 
 
@@ -399,8 +425,6 @@ _LENGTHS: tuple[tuple[str, bytes, Op, int], ...] = (
     ("settexlod.0", b"", Op.SETTEXLOD, 0),
     ("settexlod.2", _words(MANAGED, 1, MANAGED, 0), Op.SETTEXLOD, 2),
     ("setrendertarget.2", _words(2, 0), Op.SETRENDERTARGET, 2),
-    ("clear.none", _words(0, 0, 0, 0), Op.CLEAR, 0),
-    ("clear.computed", _words(8, 0, 0, 0, 0, 0, 0, 0), Op.CLEAR, 0),
     ("clear.2", _words(0, 0, 0, 0) + _words(0, 0, 1, 1) * 2, Op.CLEAR, 2),
     ("setclipplane", _words(0, 0, 0, 0, 0), Op.SETCLIPPLANE, 1),
     ("vertexconst.2", _words(0, 2) + bytes(32), Op.SETVERTEXSHADERCONST, 1),
@@ -423,8 +447,6 @@ _LENGTHS: tuple[tuple[str, bytes, Op, int], ...] = (
      Op.DRAWTRIPATCH, 2),
 )  # fmt: skip
 """(Case name, payload, opcode, count) of valid tokens whose length drivers easily misread."""
-_LATER = {"clear.computed": Since.DX8}
-"""Names of cases whose payload is of a later version than their token, and that version."""
 _RESOURCE_TOKENS = (
     Op.VOLUMEBLT, Op.BUFFERBLT, Op.MULTIPLYTRANSFORM, Op.ADDDIRTYRECT, Op.ADDDIRTYBOX,
 )  # fmt: skip

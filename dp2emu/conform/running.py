@@ -25,6 +25,7 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Since
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
 from dp2emu.places import working_at
+from dp2emu.rig.capabilities import Capabilities
 from dp2emu.rig.failure import RigFailure
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import Response, parse_responses
@@ -34,19 +35,25 @@ POLLS = 256
 
 
 class Verdict(Enum):
-    """The result of a conformance case: passed, failed or skipped."""
+    """The result of a conformance case.  Warned: it is failed, and its rule is disputed."""
 
     PASSED = "passed"
     FAILED = "failed"
+    WARNED = "warned"
     SKIPPED = "skipped"
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The verdict on a case; ``why`` is the reason for a failure or for skipping it."""
+    """The verdict on a case; ``why`` is the reason for a failure or for skipping it.
+
+    ``lacks`` are the capabilities for want of which it was skipped: the driver does not announce
+    them.
+    """
 
     case: Case
     verdict: Verdict
     why: str = ""
+    lacks: tuple[str, ...] = ()
 
 
 class _Broken(Exception):
@@ -59,9 +66,38 @@ class _Refused(Exception):
 
 @checked
 def run_kit(cases: Iterable[Case], rig: Rig) -> Iterator[Outcome]:
-    """Run cases in order on one rig, and yield their outcomes."""
+    """Run cases in order on one rig, and yield their outcomes.
+
+    Cases whose needs the driver does not announce are skipped.
+    """
+    capabilities = announced(rig)
     for case in cases:
-        yield run_case(case, rig)
+        lacks = _lacks(case, capabilities)
+        if lacks:
+            why = f"the driver does not announce {', '.join(lacks)}"
+            yield Outcome(case, Verdict.SKIPPED, why, lacks)
+        else:
+            yield run_case(case, rig)
+
+
+def announced(rig: Rig) -> Capabilities | None:
+    """The capabilities that the driver of a rig announces; None if it tells nothing."""
+    asked: Callable[[], Capabilities | None] | None = getattr(rig, "capabilities", None)
+    return None if asked is None else asked()
+
+
+@checked
+def version_of(rig: Rig) -> int:
+    """The version of the interface that the driver of a rig announces; 9 if it tells none."""
+    capabilities = announced(rig)
+    return int(Since.DX9) if capabilities is None else capabilities.ddi
+
+
+def _lacks(case: Case, capabilities: Capabilities | None) -> tuple[str, ...]:
+    """The names of a case's needs that are not announced."""
+    if capabilities is None:
+        return ()
+    return tuple(need.name for need in case.needs if not need.announced(capabilities))
 
 
 @checked
@@ -74,7 +110,8 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
     except _Refused as refused:
         return Outcome(case, Verdict.SKIPPED, str(refused))
     except _Broken as broken:
-        return Outcome(case, Verdict.FAILED, str(broken))
+        verdict = Verdict.WARNED if case.disputed else Verdict.FAILED
+        return Outcome(case, verdict, str(broken))
     except RigFailure as failure:
         session.restart()
         finding = failure.finding  # without the address, which may differ from run to run
