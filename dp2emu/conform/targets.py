@@ -96,8 +96,8 @@ def _states(ddi: Since) -> Case:
     script = Script(ddi)
     states = RenderState.ZENABLE, 0, RenderState.CULLMODE, Cull.CCW
     both = token(Op.RENDERSTATE, struct.pack("<4I", *states), 2)
-    draw = token(Op.TRIANGLELIST, b"\0\0") + token(Op.TRIANGLELIST, b"\2\0")
-    corners = (*_CLOCKWISE[:4], _CLOCKWISE[2])
+    draw = token(Op.TRIANGLELIST, b"\0\0", 2)
+    corners = (*_CLOCKWISE[:3], *((x + WIDTH // 2, y) for x, y in reversed(_CLOCKWISE[:3])))
     script.call(script.watch(), both, script.begun, draw, script.ended, corners=corners)
     script.drawn([covered(corners[:3], WIDTH, HEIGHT)])
     return script.case("state.several", "every state of a token is set", _SHAPE)

@@ -86,25 +86,33 @@ SAMPLE = (
 )  # fmt: skip
 
 
-def sample(*bugs: str, ddi: int = 9, sanitized: bool = False) -> Path:
+INFO = "sample_info.c"
+"""The part of the sample driver that announces its capabilities."""
+
+
+def sample(*bugs: str, ddi: int = 9, announces: bool = False, sanitized: bool = False) -> Path:
     """The sample driver of a DirectX version as a library, with these mistakes planted."""
     extra = ("-fsanitize=address", "-fno-omit-frame-pointer") if sanitized else ()
     kind = "asan" if sanitized else "shared"
-    objects = _objects(kind, "-fPIC", *extra, bugs=bugs, ddi=ddi)
-    return library("-".join(("sample", kind, str(ddi), *bugs)), *objects, options=extra)
+    objects = _objects(kind, "-fPIC", *extra, bugs=bugs, ddi=ddi, announces=announces)
+    told = ("announcing",) if announces else ()
+    return library("-".join(("sample", kind, str(ddi), *told, *bugs)), *objects, options=extra)
 
 
-def served_sample(*bugs: str, ddi: int = 9) -> Path:
+def served_sample(*bugs: str, ddi: int = 9, announces: bool = False) -> Path:
     """The sample driver of a DirectX version as a program that a pipe leads to."""
-    stub = built("dp2stub.o", ("dp2stub.c",), "-c")
-    objects = _objects("served", bugs=bugs, ddi=ddi)
-    return built("-".join(("served", str(ddi), *bugs)), (str(stub), *objects))
+    told = ("-DDP2STUB_HAS_GETDRIVERINFO",) if announces else ()
+    stub = built("-".join(("dp2stub", *told)) + ".o", ("dp2stub.c",), "-c", *told)
+    objects = _objects("served", bugs=bugs, ddi=ddi, announces=announces)
+    return built("-".join(("served", str(ddi), *told, *bugs)), (str(stub), *objects))
 
 
-def _objects(kind: str, *options: str, bugs: tuple[str, ...], ddi: int) -> tuple[str, ...]:
+def _objects(
+    kind: str, *options: str, bugs: tuple[str, ...], ddi: int, announces: bool
+) -> tuple[str, ...]:
     """The sample driver compiled: each source once for the mistakes and versions it knows of."""
     made = []
-    for source in SAMPLE:
+    for source in (*SAMPLE, INFO) if announces else SAMPLE:
         words = set(re.findall(r"\w+", (HERE / source).read_text("ascii")))
         own = tuple(f"BUG_{bug}" for bug in bugs if f"BUG_{bug}" in words)
         version = (f"SAMPLE_DDI={ddi}",) if "SAMPLE_DDI" in words else ()
