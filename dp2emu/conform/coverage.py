@@ -20,6 +20,7 @@ from dp2emu.dp2.table import Since
 
 _RULES = "Direct3D 9 documentation of rasterization rules"
 _ORDER = 'wire format, "Primitive order"'
+_SIZE = WIDTH, HEIGHT
 _Shape = tuple[Op, Sequence[Corner]]
 """A token that draws from vertex 0, and the (x, y) of its vertices in pixels."""
 
@@ -83,7 +84,7 @@ def away_from_edges(pixels: Mapping[Pixel, int]) -> Pixels:
 def _filled(shape: _Shape) -> Pixels:
     """The target with a shape drawn on it: a triangle, or a strip of two."""
     _, corners = shape
-    places = covered(corners[:3], WIDTH, HEIGHT) | covered(corners[-3:], WIDTH, HEIGHT)
+    places = covered(tuple(corners[:3]), *_SIZE) | covered(tuple(corners[-3:]), *_SIZE)
     return background() | dict.fromkeys(places, FRONT)
 
 

@@ -13,7 +13,9 @@ _SAMPLES = "no document says it; sample drivers"
 _GUARD = "only a driver with a guard band gets vertices outside of the viewport"
 _ONE = "no document has a count other than 1; some drivers then read one record, some as many"
 
-_REASONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+_Reasons = tuple[tuple[str, tuple[str, ...]], ...]
+
+_REASONS: _Reasons = (
     ("no document says whether answers begin at the surface's start or at dwCommandOffset",
      ("response.offset",)),
     (f"{_SAMPLES} answer so", ("query.issue_unknown", "query.delete_unknown",
@@ -30,8 +32,15 @@ _REASONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (_GUARD, ("draw.viewport", "draw.coverage.outside", "draw.coverage.across")),
 )  # fmt: skip
 """Which documents disagree or are silent, and patterns of the names of cases that rest on them."""
-_UNTIL_8 = (("the documents of DirectX 8 have an unsigned base vertex", ("draw.negative_base",)),)
+_UNTIL_8: _Reasons = (
+    ("the documents of DirectX 8 have an unsigned base vertex", ("draw.negative_base",)),
+)
 """The same for versions before DirectX 9."""
+
+
+def patterns() -> tuple[str, ...]:
+    """The patterns of the names of all cases that rest on a dispute in some version."""
+    return tuple(pattern for _, each in (*_REASONS, *_UNTIL_8) for pattern in each)
 
 
 def disputed(name: str, ddi: Since) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from itertools import product
 
-from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect
+from dp2emu.conform.case import ANY_RESULT, Case, Expect
 from dp2emu.conform.script import (
     BOX,
     BOX_PIXELS,
@@ -62,7 +62,7 @@ _STEPS = 256
 """Vertex coordinates are rounded to multiples of 1 / ``_STEPS`` of a pixel."""
 
 
-def covered(corners: tuple[Corner, ...], width: int, height: int) -> frozenset[Pixel]:
+def covered(corners: Sequence[Corner], width: int, height: int) -> frozenset[Pixel]:
     """The pixels (x, y) of a target that a triangle of either winding covers.
 
     Pixel centres are at integers; a centre on an edge is covered if that is a top or a left edge
@@ -243,12 +243,12 @@ def _immediate(ddi: Since, name: str, gap: bytes) -> Case:
 
 
 def _streamed(
-    ddi: Since, name: str, rule: str, pixels: Triangles, *tokens: bytes, refused: int | None = None
+    ddi: Since, name: str, rule: str, pixels: Triangles, *tokens: bytes, refusable: bytes = b""
 ) -> Case:
     """A case that draws from stream 0, which must draw ``pixels``.
 
-    Stream 0 is a vertex buffer with the vertices ``_AWAY``, then ``_CORNERS``.  If the byte offset
-    ``refused`` in ``tokens`` is given, the token there must fail instead.
+    Stream 0 is a vertex buffer with the vertices ``_AWAY``, then ``_CORNERS``.  The tokens
+    ``refusable`` follow in a call of their own, which may fail.
     """
     script = Script(ddi)
     data = script.vertices((*_AWAY, *_CORNERS))
@@ -257,12 +257,13 @@ def _streamed(
     format = dwords(Op.SETVERTEXSHADER, script.fvf)
     source = dwords(Op.SETSTREAMSOURCE, 0, VERTICES, script.vertex_bytes)
     script.call(script.watch(), format, source)
-    if refused is None:
-        script.call(script.begun, *tokens, script.ended)
-        script.drawn(pixels)
+    if refusable:
+        script.call(script.begun, *tokens)
+        script.call(refusable, expect=Expect(ANY_RESULT))
+        script.call(script.ended)
     else:
-        failure = Expect(ANY_FAILURE, len(script.begun) + refused)
-        script.call(script.begun, *tokens, script.ended, expect=failure)
+        script.call(script.begun, *tokens, script.ended)
+    script.drawn(pixels)
     return script.case(f"draw.{name}", rule, _STREAMS)
 
 
@@ -294,7 +295,7 @@ def _streams(ddi: Since) -> Iterator[Case]:
     )  # fmt: skip
     yield _streamed(
         ddi, "no_indices", "index buffer 0 takes the buffer away", (), index,
-        dwords(Op.SETINDICES, 0, 0), draw, refused=len(index) + 12,
+        dwords(Op.SETINDICES, 0, 0), refusable=draw,
     )  # fmt: skip
     if ddi >= Since.DX9:
         size = Script(ddi).vertex_bytes

@@ -17,7 +17,15 @@ from dp2emu.conform.case import Case
 from dp2emu.conform.script import BOX, Script, token, vertex
 from dp2emu.conform.target import BACK, HEIGHT, TARGET, WIDTH
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import Format, PrimitiveType, QueryType, TextureFilter
+from dp2emu.d3d.enums import (
+    FillMode,
+    Format,
+    PrimitiveType,
+    QueryType,
+    RenderState,
+    ShadeMode,
+    TextureFilter,
+)
 from dp2emu.d3d.flags import Clear, Issue
 from dp2emu.d3d.fvf import DIFFUSE, XYZRHW, fvf_size
 from dp2emu.dp2.table import TABLE, Since, Token
@@ -36,7 +44,7 @@ _MISSING = 0x00C0FFEE
 # Surfaces
 
 (_IMAGE, _OTHER_IMAGE, _PALETTED, _MONO, _OTHER_MONO, _VOLUME, _OTHER_VOLUME, _MANAGED,
- _MANAGED_VOLUME, _BUFFER, _OTHER_BUFFER, _INDICES) = range(40, 52)  # fmt: skip
+ _MANAGED_VOLUME, _BUFFER, _OTHER_BUFFER, _INDICES) = range(100, 112)  # fmt: skip
 _A8R8G8B8 = Format.A8R8G8B8
 _SURFACES = {
     desc.handle: desc
@@ -58,7 +66,7 @@ _SURFACES = {
     )
 }
 """By handle, the surfaces that tokens name; a case has those of its tokens.  No other field has
-one of these numbers."""
+one of these numbers, and no opcode."""
 
 
 # Fields
@@ -67,21 +75,24 @@ _Values = Mapping[str, tuple[float, ...]]
 
 _FIELDS: dict[str, tuple[float, ...]] = {
     "Back": (1,), "Bottom": (2,), "Filter": (TextureFilter.POINT,), "NumVertices": (3,),
-    "PrimitiveCount": (1, 2, 1), "QueryType": (QueryType.OCCLUSION,), "RenderState": (8,),
+    "PrimitiveCount": (1, 2, 1), "QueryType": (QueryType.OCCLUSION,),
+    "RenderState": (RenderState.FILLMODE, RenderState.SHADEMODE),
     "Right": (2,), "Size": (4,), "TSState": (11,), "bottom": (2,), "dvMaxZ": (1,),
     "dvWFar": (1,), "dwCodeSize": (20, 24, 20), "dwCount": (1, 3, 2), "dwDDSurface": (_MANAGED,),
     "dwDataType": (2, 1, 2), "dwDeclSize": (12, 16, 12), "dwDivider": (1,),
-    "dwHandle": (3, 5, 7, 9), "dwHeight": (HEIGHT,), "dwIndex": (0, 1, 2),
+    "dwHandle": (3, 5, 7), "dwHeight": (HEIGHT,), "dwIndex": (0, 4, 2),
     "dwNumVertexElements": (1, 2, 1), "dwOperation": (0, 1, 2), "dwPaletteHandle": (1,),
-    "dwParam": (3,), "dwQueryID": (11, 12, 13), "dwSize": (20, 24, 20), "dwState": (3,),
+    "dwParam": (3,), "dwQueryID": (11, 12, 13), "dwSize": (20, 24, 20),
+    "dwState": (FillMode.SOLID, ShadeMode.GOURAUD),
     "dwStride": (_VERTEX_BYTES,), "dwSurface": (_MANAGED,), "dwSurfaceHandle": (_PALETTED,),
     "dwVBHandle": (_BUFFER,), "dwWidth": (WIDTH,), "hRenderTarget": (TARGET,),
     "hSurface": (_MANAGED,), "primType": (PrimitiveType.TRIANGLELIST,), "right": (2,),
-    "wCount": (1,), "wNumEntries": (2, 3, 1), "xfrmType": (2,),
+    "wCount": (1, 0), "wNumEntries": (2, 3, 1), "xfrmType": (2,),
     **{f"_{n}{n}": (1,) for n in range(1, 5)},
 }  # fmt: skip
 """By the name of a field, its values in the first item of a token, the second, and so on, over and
-over; other fields are 0.  What they set is the default, and what they draw has no area."""
+over; other fields are 0.  What they set is the default, and what they draw has no area.  The
+second item begins with no opcode: if a driver takes it for a token, the call fails."""
 _OWN: dict[Op, _Values] = {
     Op.ADDDIRTYBOX: {"dwSurface": (_MANAGED_VOLUME,)},
     Op.BLT: {"dwSource": (_IMAGE,), "dwDest": (_OTHER_IMAGE,)},
@@ -254,9 +265,8 @@ _SINGLE = frozenset((
     Op.SETRENDERTARGET2, Op.SETDEPTHSTENCIL,
 ))  # fmt: skip
 """Tokens that runtimes send with count 1; documents do not say what another count means."""
-_ITEMS, _SPARE = 3, 3
-"""The number of items that two tokens have, and the number of another one, which shows whether
-the driver has a token at all."""
+_ITEMS = 3
+"""The number of items that the two tokens have."""
 
 
 def length_cases(ddi: Since) -> Iterator[Case]:
@@ -271,8 +281,8 @@ def length_cases(ddi: Since) -> Iterator[Case]:
 
 
 def _twice(ddi: Since, row: Token) -> Case:
-    """The case of a token.  It is skipped if the driver refuses a surface, or the token, shader or
-    capability that is tried in a call before.
+    """The case of a token.  It is skipped if the driver refuses a surface, or, in a call before,
+    an object that the token needs or the token itself without items, or with one if it always has.
     """
     script = Script(ddi)
     rows = [TABLE[op] for op in (*_BEFORE.get(row.op, ()), row.op)]
@@ -287,7 +297,7 @@ def _twice(ddi: Since, row: Token) -> Case:
     optional = bool(surfaces) or any(each.op in _REFUSABLE for each in rows)
     before = b"".join(_tokens(each, 0, _ITEMS, vertex) for each in rows[:-1])
     if optional and not before:
-        before = _token(row, _SPARE, 1, vertex)
+        before = _token(row, 0, 1, vertex) if row.op in _SINGLE else token(row.op, n=0)
     if before:
         script.call(before, corners=BOX)
     script.followed(_tokens(row, 0, 2, vertex), _token(row, 2, 1, vertex))

@@ -315,7 +315,7 @@ class Script:
         """Expect these pixels in the target at the end; ``background`` must have been called."""
         left, top, right, bottom = FIRST_BOX
         if self.clears:
-            self._shown = shown(pixels, (right - 1, bottom - 1))
+            self._shown = shown(pixels, (right - 1, bottom - 1) if self.queries else None)
             return
         middle = left + 1, top + 1
         edges = set(product(range(left, right), range(top, bottom))) - {middle}

@@ -15,6 +15,7 @@ from dp2emu.capture.records import Called, ContextCreated, SurfaceCreated
 from dp2emu.conform import Case, Outcome, Verdict, kit, run_case, run_kit, version_of
 from dp2emu.conform.needs import query_need
 from dp2emu.conform.report import document, export, table
+from dp2emu.conform.target import HEIGHT, TARGET, WIDTH
 from dp2emu.d3d.capabilities import Capabilities
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
@@ -44,6 +45,8 @@ RENDER_STATES = {6: RenderState7, 7: RenderState7, 8: RenderState8}
 STAGE_STATES = {6: TextureStageState7, 7: TextureStageState7, 8: TextureStageState8}
 INTERNAL = 0
 """The texture stage state of the driver interface that binds a texture."""
+BOX_ROWS = 4
+"""Rows of the target that the box after a token under test covers in part."""
 PICTURES = ("alphatest", "blend", "depth", "line", "mask", "point", "texture")
 PROTOCOL = ("draw", "error", "state", "walk")
 
@@ -97,7 +100,8 @@ def test_a_driver_that_refuses_later_tokens_fails_no_case(ddi: int) -> None:
     assert failures(outcomes) == []
     skipped = {o.case.name for o in outcomes if o.verdict is Verdict.SKIPPED}
     later = {"volumeblt", "bufferblt", "multiplytransform", "adddirtyrect", "adddirtybox"}
-    assert skipped == ({f"walk.none.{name}" for name in later} if ddi == 8 else set())
+    families = ("walk.none", "walk.two") if ddi == 8 else ()
+    assert skipped == {f"{family}.{name}" for family in families for name in later}
 
 
 def test_all_families_of_cases_are_tried() -> None:
@@ -236,6 +240,23 @@ def test_a_driver_of_each_version_without_pictures_is_passed_over(ddi: int) -> N
     assert {(o.verdict, o.why) for o in outcomes} == {
         (Verdict.SKIPPED, "nothing is drawn into memory")
     }
+
+
+class Clearing(Old):
+    """A driver that clears more than a CLEAR among draws says."""
+
+    def submit(self, call: Call) -> Answer:
+        answer = super().submit(call)
+        if any(each.token.op == Op.CLEAR for each in commands(call)) and call.vertices:
+            self.write(TARGET, 4 * BOX_ROWS * WIDTH, bytes(4 * WIDTH * (HEIGHT - BOX_ROWS)))
+        return answer
+
+
+def test_a_mistake_that_blackens_the_target_is_no_want_of_pictures() -> None:
+    for ddi in (7, 8):
+        case = case_of("walk.length.clear.2", ddi)
+        outcome = run_case(case, Clearing(ddi))
+        assert outcome.verdict is Verdict.FAILED and "instead of" in outcome.why
 
 
 # The version of a driver and its capabilities
