@@ -108,12 +108,14 @@ MISTAKES: dict[str, Mistake] = {
     "RECORDS_AND_SETS": Mistake(("state.block.*",), 7),
     # Lengths of tokens
     "CLEAR_LENGTH": Mistake(("walk.length.clear.2", "walk.two.clear", "target.clear.several"), 7),
-    "CONSTB_LENGTH": Mistake(("walk.length.vertexconstb.3",), 9),
+    "CONSTB_LENGTH": Mistake(
+        ("walk.length.vertexconstb.3", "walk.two.setvertexshaderconstb"), 9,
+    ),
     "PATCH_TAILS": Mistake(("walk.length.rectpatch.several", "walk.two.drawrectpatch"), 8),
     "SETLIGHT_LENGTH": Mistake(("walk.length.setlight.*", "walk.two.setlight"), 7),
-    "SETPRIORITY_LENGTH": Mistake(("walk.length.setpriority.2",), 7),
+    "SETPRIORITY_LENGTH": Mistake(("walk.length.setpriority.2", "walk.two.setpriority"), 7),
     "SETRENDERTARGET_LENGTH": Mistake(("walk.length.setrendertarget.2",), 9),
-    "SETTEXLOD_LENGTH": Mistake(("walk.length.settexlod.2",), 7),
+    "SETTEXLOD_LENGTH": Mistake(("walk.length.settexlod.2", "walk.two.settexlod"), 7),
     "CUT_PASSED": some("walk.cut.*"),
     "SHORT_HEADER": Mistake(("error.header.*",)),
     # Errors
