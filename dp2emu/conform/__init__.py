@@ -17,6 +17,7 @@ from dp2emu.conform.lengths import length_cases
 from dp2emu.conform.pictures import line_cases, merging_cases, texture_cases
 from dp2emu.conform.protocol import query_cases, response_cases, walk_cases
 from dp2emu.conform.running import Outcome, Verdict, run_case, run_kit, version_of
+from dp2emu.conform.targets import target_cases
 from dp2emu.d3d.capabilities import Capabilities
 from dp2emu.dp2.table import Since
 from dp2emu.errors import UsageError
@@ -25,7 +26,7 @@ __all__ = ["Case", "Expect", "Outcome", "Verdict", "kit", "run_case", "run_kit",
 
 _FAMILIES = (
     query_cases, response_cases, coverage_cases, draw_cases, index_cases, line_cases,
-    merging_cases, texture_cases, state_cases, walk_cases, length_cases,
+    merging_cases, texture_cases, state_cases, target_cases, walk_cases, length_cases,
 )  # fmt: skip
 """Functions that yield the conformance cases of a version; ``kit`` has them in this order."""
 

@@ -230,6 +230,12 @@ class Script:
         """Create a surface of zeros."""
         self._make(desc)
 
+    def target(self, handle: int, pixels: bytes) -> None:
+        """Create another render target of the size of ``TARGET``, with these bytes."""
+        self._make(
+            SurfaceDesc(handle, SurfaceKind.SURFACE, WIDTH, HEIGHT, Format.A8R8G8B8), pixels
+        )
+
     def context(self, number: int, depth: int = 0) -> None:
         """Create a context of an application of version ``ddi``."""
         self.records.append(ContextCreated(number, int(self.ddi), TARGET, depth))

@@ -327,8 +327,11 @@ class Host:
             raise Fault(HResult.DDERR_INVALIDPARAMS, "there is such a surface")
         if owner is not None:
             owner.reach(row["offset"], row["bytes"])
-        place = self._places[row["handle"]] = Place(row, owner)
-        return self._notify(place)
+        place = Place(row, owner)
+        reply = self._notify(place)
+        if reply == _done(HResult.D3D_OK):
+            self._places[row["handle"]] = place
+        return reply
 
     def _read(self, payload: bytes) -> tuple[int, bytes]:
         handle, offset, size = wire.READ.unpack(payload)

@@ -196,6 +196,27 @@ DP2_FUNCTION void dp2stub_describe(dp2stub_surface *surface, const dp2_u8 *at)
     dp2stub_copy(&surface->global.ddpfSurface, at + 32, 32);
 }
 
+/* Memory goes with the last surface that lies in it. */
+DP2_FUNCTION void dp2stub_release(dp2stub *stub, dp2_u8 *block)
+{
+    int i;
+    for (i = 0; i < DP2STUB_SURFACES; i++)
+        if (stub->surfaces[i].handle && stub->surfaces[i].block == block)
+            return;
+    stub->release(block);
+}
+
+/* A surface that the driver refuses is none. */
+DP2_FUNCTION dp2_u32 dp2stub_offer(dp2stub *stub, dp2stub_surface *surface)
+{
+    dp2_u32 result = dp2stub_tell_surface(stub, surface);
+    if (result == 0)
+        return 0;
+    surface->handle = 0;
+    dp2stub_release(stub, surface->block);
+    return result;
+}
+
 DP2_FUNCTION dp2_u32 dp2stub_make(dp2stub *stub, const dp2_u8 *at, size_t size)
 {
     dp2stub_surface *surface = dp2stub_free_surface(stub);
@@ -224,17 +245,7 @@ DP2_FUNCTION dp2_u32 dp2stub_make(dp2stub *stub, const dp2_u8 *at, size_t size)
     surface->handle = dp2stub_u64(at);
     surface->size = (size_t)bytes;
     dp2stub_describe(surface, at + 32);
-    return dp2stub_tell_surface(stub, surface);
-}
-
-/* Memory goes with the last surface that lies in it. */
-DP2_FUNCTION void dp2stub_release(dp2stub *stub, dp2_u8 *block)
-{
-    int i;
-    for (i = 0; i < DP2STUB_SURFACES; i++)
-        if (stub->surfaces[i].handle && stub->surfaces[i].block == block)
-            return;
-    stub->release(block);
+    return dp2stub_offer(stub, surface);
 }
 
 DP2_FUNCTION dp2_u32 dp2stub_unmake(dp2stub *stub, dp2log_u64 handle)
