@@ -4,13 +4,15 @@ Those with pointers depend on the host: they are functions of ``abi``, 32 or 64,
 padding a 64-bit compiler adds.  Where the header has a union, the widest member is declared, or
 the one of surfaces with pixels; ``ALIASES`` has the other names.  Sources: wire format, "The call"
 and "Driver information"; the public documentation of DD_SURFACE_LOCAL, DD_SURFACE_GLOBAL,
-DD_SURFACE_MORE, DD_CREATESURFACEEXDATA, DD_FLIPDATA, DD_BLTDATA, DDBLTFX, DD_DRVSETCOLORKEYDATA.
+DD_SURFACE_MORE, DD_ATTACHLIST, DD_CREATESURFACEEXDATA, DD_CREATESURFACEDATA,
+DD_DESTROYSURFACEDATA, DD_LOCKDATA, DD_UNLOCKDATA, DD_FLIPDATA, DD_BLTDATA, DDBLTFX,
+DD_DRVSETCOLORKEYDATA, DDSURFACEDESC2.
 """
 
 from __future__ import annotations
 
 from dp2emu.d3d.dp2structs import RECT
-from dp2emu.d3d.words import ByAbi, by_abi, dwords, longs, pad64, pointers
+from dp2emu.d3d.words import ByAbi, aligned, by_abi, dwords, longs, pad64, pointers
 
 ALIASES: dict[tuple[str, str], str] = {
     ("D3DHAL_DRAWPRIMITIVES2DATA", "lpVertices"): "lpDDVertex",
@@ -22,6 +24,14 @@ ALIASES: dict[tuple[str, str], str] = {
     ("D3DHAL_SETRENDERTARGETDATA", "lpDDS"): "lpDDSLcl",
     ("D3DHAL_SETRENDERTARGETDATA", "lpDDSZ"): "lpDDSZLcl",
     ("DD_GETD3DQUERYDATA", "dwQueryIndex"): "QueryType",
+    ("DDSURFACEDESC2", "dwLinearSize"): "lPitch",
+    ("DDSURFACEDESC2", "dwDepth"): "dwBackBufferCount",
+    ("DDSURFACEDESC2", "dwRefreshRate"): "dwMipMapCount",
+    ("DDSURFACEDESC2", "dwFVF"): "ddpfPixelFormat",
+    ("DD_SURFACE_GLOBAL", "dwBlockSizeY"): "lSlicePitch",
+    ("DD_SURFACE_GLOBAL", "dwBlockSizeX"): "lpVidMemHeap",
+    ("DD_SURFACE_GLOBAL", "dwUserMemSize"): "lpVidMemHeap",
+    ("DD_SURFACE_GLOBAL", "dwLinearSize"): "lPitch",
 }
 """(structure, member of a union that is not declared here) -> member of the same union that is."""
 
@@ -88,12 +98,14 @@ _PIXELFORMAT = dwords(
 _COLORKEY = dwords("dwColorSpaceLowValue dwColorSpaceHighValue")
 _CAPS = dwords("dwCaps")
 _CAPSEX = dwords("dwCaps2 dwCaps3 dwCaps4")
+_CAPS2 = dwords("dwCaps dwCaps2 dwCaps3 dwCaps4")
 
 SURFACES = {
     "DDPIXELFORMAT": _PIXELFORMAT,
     "DDCOLORKEY": _COLORKEY,
     "DDSCAPS": _CAPS,
     "DDSCAPSEX": _CAPSEX,
+    "DDSCAPS2": _CAPS2,
 }
 """Name -> declaration, for structures of DirectDraw surfaces without pointers, which are the same
 on 32- and 64-bit hosts."""
@@ -115,6 +127,24 @@ _BLTFX = by_abi(
     "ddckDestColorkey" / _COLORKEY,
     "ddckSrcColorkey" / _COLORKEY,
 )
+
+_SURFACEDESC2 = aligned(
+    dwords("dwSize dwFlags dwHeight dwWidth"),
+    longs("lPitch"),
+    dwords("dwBackBufferCount dwMipMapCount dwAlphaBitDepth dwReserved"),
+    pointers("lpSurface"),
+    "ddckCKDestOverlay" / _COLORKEY,
+    "ddckCKDestBlt" / _COLORKEY,
+    "ddckCKSrcOverlay" / _COLORKEY,
+    "ddckCKSrcBlt" / _COLORKEY,
+    "ddpfPixelFormat" / _PIXELFORMAT,
+    "ddsCaps" / _CAPS2,
+    dwords("dwTextureStage"),
+)
+
+CALLS_BY_ABI: dict[str, ByAbi] = {"DDBLTFX": _BLTFX, "DDSURFACEDESC2": _SURFACEDESC2}
+"""Structures inside of calls about surfaces, the same for Windows NT and Windows 9x; as
+``SURFACES_BY_ABI``."""
 
 SURFACES_BY_ABI: dict[str, ByAbi] = {
     # Its handles are a namespace of their own.
@@ -152,6 +182,29 @@ SURFACES_BY_ABI: dict[str, ByAbi] = {
         pointers("lpSurfMore lpAttachList lpAttachListFrom"),
         "rcOverlaySrc" / RECT,
     ),
+    # A level of a texture is in the list of the level above it.
+    "DD_ATTACHLIST": by_abi(pointers("lpLink lpAttached")),
+    # lplpSList points at dwSCnt pointers to surfaces.
+    "DD_CREATESURFACEDATA": aligned(
+        pointers("lpDD lpDDSurfaceDesc lplpSList"),
+        dwords("dwSCnt ddRVal"),
+        pointers("CreateSurface"),
+    ),
+    "DD_DESTROYSURFACEDATA": aligned(
+        pointers("lpDD lpDDSurface"), dwords("ddRVal"), pointers("DestroySurface")
+    ),
+    # lpSurfData is where the memory can be used until the surface is unlocked.
+    "DD_LOCKDATA": aligned(
+        pointers("lpDD lpDDSurface"),
+        dwords("bHasRect"),
+        "rArea" / RECT,
+        pointers("lpSurfData"),
+        dwords("ddRVal"),
+        pointers("Lock"),
+        dwords("dwFlags"),
+        pointers("fpProcess"),
+    ),
+    "DD_UNLOCKDATA": aligned(pointers("lpDD lpDDSurface"), dwords("ddRVal"), pointers("Unlock")),
     # Memory 0 takes the handle away.
     "DD_CREATESURFACEEXDATA": by_abi(
         dwords("dwFlags"), pad64, pointers("lpDDLcl lpDDSLcl"), dwords("ddRVal"), pad64
@@ -162,7 +215,6 @@ SURFACES_BY_ABI: dict[str, ByAbi] = {
         dwords("dwFlags ddRVal"),
         pointers("Flip lpSurfCurrLeft lpSurfTargLeft"),
     ),
-    "DDBLTFX": _BLTFX,
     "DD_BLTDATA": by_abi(
         pointers("lpDD lpDDDestSurface"),
         "rDest" / RECT,
@@ -189,5 +241,5 @@ SURFACES_BY_ABI: dict[str, ByAbi] = {
         pointers("SetColorKey"),
     ),
 }
-"""Name of a structure of DirectDraw surfaces that has pointers -> function of the pointer size in
+"""Name of a structure of Windows NT's surfaces that has pointers -> function of the pointer size in
 bits, 32 or 64, that returns its declaration; each follows the structures that it contains."""
