@@ -180,7 +180,7 @@ def _defines(rows: Iterable[tuple[str, int]], base: int = 10) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-_ALIASES = dp2structs.ALIASES | hal.ALIASES | hal9x.ALIASES
+_ALIASES = dp2structs.ALIASES | hal.ALIASES | hal.SURFACE_ALIASES | hal9x.ALIASES
 _GEOMETRY = {name: getattr(dp2structs, name) for name in ("POINT", "RECT")}
 
 

@@ -24,6 +24,10 @@ ALIASES: dict[tuple[str, str], str] = {
     ("D3DHAL_SETRENDERTARGETDATA", "lpDDS"): "lpDDSLcl",
     ("D3DHAL_SETRENDERTARGETDATA", "lpDDSZ"): "lpDDSZLcl",
     ("DD_GETD3DQUERYDATA", "dwQueryIndex"): "QueryType",
+}
+"""(structure, member of a union that is not declared here) -> member of the same union that is."""
+
+SURFACE_ALIASES: dict[tuple[str, str], str] = {
     ("DDSURFACEDESC2", "dwLinearSize"): "lPitch",
     ("DDSURFACEDESC2", "dwDepth"): "dwBackBufferCount",
     ("DDSURFACEDESC2", "dwRefreshRate"): "dwMipMapCount",
@@ -33,7 +37,7 @@ ALIASES: dict[tuple[str, str], str] = {
     ("DD_SURFACE_GLOBAL", "dwUserMemSize"): "lpVidMemHeap",
     ("DD_SURFACE_GLOBAL", "dwLinearSize"): "lPitch",
 }
-"""(structure, member of a union that is not declared here) -> member of the same union that is."""
+"""The same for structures of DirectDraw surfaces."""
 
 D3DHAL_CONTEXTDESTROYALLDATA = dwords("dwPID ddrval")
 
@@ -241,5 +245,5 @@ SURFACES_BY_ABI: dict[str, ByAbi] = {
         pointers("SetColorKey"),
     ),
 }
-"""Name of a structure of Windows NT's surfaces that has pointers -> function of the pointer size in
-bits, 32 or 64, that returns its declaration; each follows the structures that it contains."""
+"""Name of a structure of surfaces of Windows NT that has pointers -> function of the pointer size
+in bits, 32 or 64, that returns its declaration; each follows the structures that it contains."""

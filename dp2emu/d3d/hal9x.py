@@ -5,8 +5,8 @@ DirectDraw's own objects lie in the driver's address space, so the driver sees a
 order of members is another than in ``hal``.  The host was 32 bit; the layouts for 64 bit are what
 compilers make of the same declarations, for drivers that are built elsewhere to be tested.
 
-Source: the header ddrawi.h of the Windows 98 and Windows ME DDKs with WIN95 defined, as the
-documentation "DirectDraw Driver Structures" of these kits lists it.
+Source: the header ddrawi.h of the Windows 98 and Windows ME driver development kits, with WIN95
+defined.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ ALIASES: dict[tuple[str, str], str] = {
     ("DDRAWI_DDRAWSURFACE_LCL", "lp16DDPalette"): "lpDDPalette",
     ("DDRAWI_DDRAWSURFACE_LCL", "lp16DDClipper"): "lpDDClipper",
 }
-"""As ``hal.ALIASES``: (structure, other name) -> name of the same member."""
+"""As ``hal.SURFACE_ALIASES``: (structure, other name) -> name of the same member."""
 
 _DBLNODE = by_abi(pointers("next prev object object_int"))
 _PROCESS_LIST = aligned(pointers("lpLink"), dwords("dwProcessId dwRefCnt dwAlphaDepth dwZDepth"))

@@ -1,4 +1,4 @@
-"""Structures of Windows 9x drivers against the offsets of a compiler and of the header's comments."""
+"""Structures of Windows 9x drivers against a compiler, and its header's comments."""
 
 from __future__ import annotations
 
