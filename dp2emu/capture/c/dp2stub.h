@@ -283,7 +283,7 @@ DP2_FUNCTION dp2stub_made dp2stub_made_of(const dp2_u8 *at, size_t bytes)
 DP2_FUNCTION int dp2stub_linear(const dp2stub_made *made)
 {
     return made->caps & DP2STUB_EXECUTEBUFFER || made->wide > 1 || !made->pitch ||
-           made->bytes % made->pitch != 0;
+           made->bytes % made->pitch != 0 || made->bytes / made->pitch % made->depth != 0;
 }
 
 DP2_FUNCTION dp2_u32 dp2stub_side(dp2_u32 side, dp2_u32 level)
@@ -323,7 +323,7 @@ DP2_FUNCTION int dp2stub_lay(dp2stub_level *level, const dp2stub_made *made, dp2
         level->size = made->bytes;
         level->pitch = dp2stub_linear(made) ? made->bytes : made->pitch;
         level->rows = level->pitch ? made->bytes / level->pitch / made->depth : 0;
-        level->rows += !level->rows;
+        level->rows += !level->rows; /* of a surface without bytes, or of one row */
         return 1;
     }
     dp2stub_rows(level, made, number);
@@ -355,7 +355,7 @@ DP2_FUNCTION void dp2stub_describe(dp2stub *stub, dp2stub_level *level, const dp
     level->global.ddpfSurface = made->pixels;
     level->global.lPitch = (dp2_i32)(index ? level->pitch : made->pitch);
     if (depth > 1)
-        level->global.lSlicePitch = (dp2_i32)(level->pitch * level->rows);
+        level->global.lSlicePitch = (dp2_i32)(level->size / depth);
 #ifdef DP2STUB_9X
     level->global.wWidth = (dp2_u16)dp2stub_side(made->width, number);
     level->global.wHeight = (dp2_u16)dp2stub_side(made->height, number);
