@@ -30,7 +30,9 @@ def counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 
 def table(outcomes: Iterable[Outcome]) -> list[str]:
-    """Lines of text: for each family of cases the number by verdict; then each failure."""
+    """Lines of text: for each family of cases the number by verdict; then each failure, each
+    warning, and the capabilities for want of which cases were skipped.
+    """
     outcomes = list(outcomes)
     families: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
@@ -43,29 +45,46 @@ def table(outcomes: Iterable[Outcome]) -> list[str]:
         if outcome.verdict is Verdict.FAILED:
             case = outcome.case
             lines += ["", f"{case.name}: {outcome.why}", f"  {case.rule} ({case.source})"]
+    for outcome in outcomes:
+        if outcome.verdict is Verdict.WARNED:
+            case = outcome.case
+            lines += ["", f"warning: {case.name}: {outcome.why}",
+                      f"  {case.rule} ({case.source}), but {case.disputed}"]  # fmt: skip
+    lacking = Counter(name for outcome in outcomes for name in outcome.lacks)
+    if lacking:
+        lines += ["", "not announced, with the number of cases that need it:"]
+        lines += [f"  {name}: {number}" for name, number in sorted(lacking.items())]
     return lines
 
 
-def document(rig: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """A JSON object with the numbers of cases by verdict, and the outcome of each case."""
+def document(rig: str, outcomes: Sequence[Outcome], ddi: int = 9) -> dict[str, Any]:
+    """A JSON object with the numbers of cases by verdict, and the outcome of each case.
+
+    ``ddi`` is the version of the interface that the cases are for.
+    """
     rows = [
         {
             "name": outcome.case.name,
             "rule": outcome.case.rule,
             "source": outcome.case.source,
+            "disputed": outcome.case.disputed,
+            "since": int(outcome.case.since),
             "verdict": outcome.verdict.value,
             "why": outcome.why,
+            "lacks": list(outcome.lacks),
         }
         for outcome in outcomes
     ]
-    return {"rig": rig, **counts(outcomes), "cases": rows}
+    return {"rig": rig, "ddi": ddi, **counts(outcomes), "cases": rows}
 
 
 _RESULTS = {
     Verdict.PASSED: Result.PASSED,
     Verdict.FAILED: Result.FAILURE,
     Verdict.SKIPPED: Result.SKIPPED,
+    Verdict.WARNED: Result.SKIPPED,
 }
+"""By verdict, results of JUnit XML, which has no warnings: these are skipped, with a message."""
 
 
 def case_results(outcomes: Iterable[Outcome]) -> list[CaseResult]:
@@ -76,7 +95,10 @@ def case_results(outcomes: Iterable[Outcome]) -> list[CaseResult]:
 def _case_result(outcome: Outcome) -> CaseResult:
     family, _, name = outcome.case.name.partition(".")
     source = f"{outcome.case.rule} ({outcome.case.source})"
-    return CaseResult(family, name, _RESULTS[outcome.verdict], outcome.why, source)
+    why = outcome.why
+    if outcome.verdict is Verdict.WARNED:
+        why = f"warning: {why}; {outcome.case.disputed}"
+    return CaseResult(family, name, _RESULTS[outcome.verdict], why, source)
 
 
 def export(cases: Iterable[Case], folder: Path) -> int:
@@ -128,6 +150,8 @@ def _row(case: Case) -> dict[str, Any]:
         "name": case.name,
         "rule": case.rule,
         "source": case.source,
+        "disputed": case.disputed,
+        "since": int(case.since),
         "optional": case.optional,
         "expected": [asdict(expect) for expect in case.expected],
         "owed": [asdict(owed) | {"begins": owed.begins.hex()} for owed in case.owed],

@@ -20,10 +20,13 @@ from dp2emu.capture.records import (
     SurfaceDestroyed,
 )
 from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed, Shown
+from dp2emu.conform.needed import lacking
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.table import Since
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
 from dp2emu.places import working_at
+from dp2emu.rig.capabilities import capabilities_of
 from dp2emu.rig.failure import RigFailure
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import Response, parse_responses
@@ -33,19 +36,25 @@ POLLS = 256
 
 
 class Verdict(Enum):
-    """The result of a conformance case: passed, failed or skipped."""
+    """The result of a conformance case.  Warned: it is failed, and its rule is disputed."""
 
     PASSED = "passed"
     FAILED = "failed"
+    WARNED = "warned"
     SKIPPED = "skipped"
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The verdict on a case; ``why`` is the reason for a failure or for skipping it."""
+    """The verdict on a case; ``why`` is the reason for a failure or for skipping it.
+
+    ``lacks`` are the capabilities for want of which it was skipped: the driver does not announce
+    them.
+    """
 
     case: Case
     verdict: Verdict
     why: str = ""
+    lacks: tuple[str, ...] = ()
 
 
 class _Broken(Exception):
@@ -58,9 +67,25 @@ class _Refused(Exception):
 
 @checked
 def run_kit(cases: Iterable[Case], rig: Rig) -> Iterator[Outcome]:
-    """Run cases in order on one rig, and yield their outcomes."""
+    """Run cases in order on one rig, and yield their outcomes.
+
+    Cases whose needs the driver does not announce are skipped.
+    """
+    capabilities = capabilities_of(rig)
     for case in cases:
-        yield run_case(case, rig)
+        lacks = () if capabilities is None else lacking(case, capabilities)
+        if lacks:
+            why = f"the driver does not announce {', '.join(lacks)}"
+            yield Outcome(case, Verdict.SKIPPED, why, lacks)
+        else:
+            yield run_case(case, rig)
+
+
+@checked
+def version_of(rig: Rig) -> int:
+    """The version of the interface that the driver of a rig announces; 9 if it tells none."""
+    capabilities = capabilities_of(rig)
+    return int(Since.DX9) if capabilities is None else capabilities.ddi
 
 
 @checked
@@ -73,7 +98,8 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
     except _Refused as refused:
         return Outcome(case, Verdict.SKIPPED, str(refused))
     except _Broken as broken:
-        return Outcome(case, Verdict.FAILED, str(broken))
+        verdict = Verdict.WARNED if case.disputed else Verdict.FAILED
+        return Outcome(case, verdict, str(broken))
     except RigFailure as failure:
         session.restart()
         finding = failure.finding  # without the address, which may differ from run to run
@@ -89,7 +115,8 @@ class _Session(msgspec.Struct):
     """A conformance case that is being run on a rig.  Mutable.
 
     ``calls`` counts calls, ``contexts`` has context numbers, ``surfaces`` sizes in bytes by
-    handle; ``pending`` are the answers that are still expected, oldest first.
+    handle; ``pending`` are the answers that are still expected, oldest first.  ``queries`` tells
+    whether the contexts are of a version that has queries: before, no call is answered.
     """
 
     case: Case
@@ -99,6 +126,7 @@ class _Session(msgspec.Struct):
     contexts: list[int] = msgspec.field(default_factory=list)
     surfaces: dict[int, int] = msgspec.field(default_factory=dict)
     pending: list[Owed] = msgspec.field(default_factory=list)
+    queries: bool = True
 
     def run(self) -> None:
         """Perform the case's records, fetch pending answers with empty calls, check memory.
@@ -111,7 +139,7 @@ class _Session(msgspec.Struct):
                 break
             _PERFORM[type(record)](self, record)
         self.rig.finish()
-        for context in self.contexts:
+        for context in self.contexts if self.queries else ():
             self._drain(context)
         for shown in self.case.shown:
             self._check_memory(shown)
@@ -144,6 +172,7 @@ class _Session(msgspec.Struct):
                 record.context, interface=record.interface, color=record.color, depth=record.depth
             )
         self.contexts.append(record.context)
+        self.queries = record.interface >= Since.DX9
 
     def create_surface(self, record: SurfaceCreated) -> None:
         with self._may_refuse():
@@ -208,7 +237,7 @@ class _Session(msgspec.Struct):
                 what = f"dwErrorOffset is {answer.dwErrorOffset}, not {expect.offset}"
                 raise _Broken(f"{where}: {what}")
             return False
-        return self._receive(where, expect, answer, call)
+        return self.queries and self._receive(where, expect, answer, call)
 
     def _receive(self, where: str, expect: Expect, answer: Answer, call: Call) -> bool:
         """Check the responses of a call; returns whether RESPONSECONTINUE announces more."""

@@ -47,9 +47,8 @@ DDCORECAPS = (
     + "dwSSBRops" / DWORD[_ROPS]
     + dwords("dwMaxVideoPorts dwCurrVideoPorts dwSVBCaps2")
 )
-_GUID = dwords("Data1") + word_members("Data2 Data3") + "Data4" / BYTE[8]
 
-PLAIN = {"DDCORECAPS": DDCORECAPS, "GUID": _GUID}
+PLAIN = {"DDCORECAPS": DDCORECAPS}
 """Name -> declaration, for structures without pointers."""
 
 ALIASES: dict[tuple[str, str], str] = {
@@ -236,7 +235,7 @@ BY_ABI: dict[str, ByAbi] = {
     ),
     "DDHAL_GETDRIVERINFODATA": aligned(
         dwords("dwSize dwFlags"),
-        "guidInfo" / _GUID,
+        "guidInfo" / hal.SURFACES["GUID"],
         dwords("dwExpectedSize"),
         pointers("lpvData"),
         dwords("dwActualSize ddRVal"),

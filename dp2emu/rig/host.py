@@ -29,7 +29,7 @@ from dp2emu.capture.records import (
     Record,
     SurfaceDestroyed,
 )
-from dp2emu.d3d import hal
+from dp2emu.d3d import caps, hal
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError, Dp2Error, Fault
@@ -49,6 +49,9 @@ _SURFACE_EX, _DIRECTDRAW, _FLIP, _BLT, _KEY = (
         "DD_DRVSETCOLORKEYDATA",
     )
 )  # fmt: skip
+_INFO = structure("DD_GETDRIVERINFODATA", hal.SURFACES_BY_ABI["DD_GETDRIVERINFODATA"](ABI))
+_TEXTURE_FORMAT = structure("DDSURFACEDESC", hal.CALLS_BY_ABI["DDSURFACEDESC"](ABI))
+_GLOBAL_DATA = caps.BY_ABI["D3DHAL_GLOBALDRIVERDATA"](ABI)
 _FILLER = 0xA5
 _NOTHING = 0
 """PROT_NONE of POSIX mprotect: the memory is inaccessible."""
@@ -231,7 +234,10 @@ class Host:
         row = dict(zip(wire.MAKE.names, wire.MAKE.unpack(payload), strict=True))
         place = self._surfaces.make(row)
         self._check_places()
-        return self._notify(place)
+        reply = self._notify(place)
+        if reply != _done(HResult.D3D_OK):
+            self._surfaces.remove(row["handle"])
+        return reply
 
     def _read(self, payload: bytes) -> tuple[int, bytes]:
         handle, offset, size = wire.READ.unpack(payload)
@@ -239,6 +245,33 @@ class Host:
         self._check_places()
         kind, _, reply = encode(MemoryWritten(handle, offset, data))
         return kind, bytes(reply)
+
+    def _info(self, payload: bytes) -> tuple[int, bytes]:
+        """Call DdGetDriverInfo with data that end at an inaccessible page."""
+        guid, data = payload[: wire.ASK_INFO.size], payload[wire.ASK_INFO.size :]
+        if len(guid) < wire.ASK_INFO.size:
+            return _done(wire.CORRUPT)
+        self._user = buffer = Guarded(len(data), "the data of DdGetDriverInfo")
+        buffer.write(0, data)
+        asked = _INFO(
+            dhpdev=ctypes.addressof(self._adapter),
+            dwSize=ctypes.sizeof(_INFO),
+            dwExpectedSize=len(data),
+            lpvData=buffer.address,
+        )
+        ctypes.memmove(ctypes.addressof(asked.guidInfo), guid, len(guid))
+        entry = getattr(self._library, "DdGetDriverInfo", None)
+        if entry is None:
+            return _done(wire.UNKNOWN)
+        entry.restype = ctypes.c_uint32
+        handled = entry(ctypes.byref(asked))
+        self._check()
+        found = buffer.read(0, len(data))
+        head = wire.INFO.pack(handled, asked.ddRVal, asked.dwActualSize, len(found))
+        formats = b""
+        if guid == hal.GUIDS["GUID_D3DCaps"] and asked.dwActualSize >= _GLOBAL_DATA.sizeof():
+            formats = _texture_formats(found)
+        return Reply.INFO, head + found + formats
 
     def _acknowledge(self, asked: Any) -> tuple[int, bytes]:
         """Answer D3D_OK to a request that needs no action."""
@@ -413,6 +446,16 @@ class Host:
         return place.pointer if place is not None else 0
 
 
+def _texture_formats(data: bytes) -> bytes:
+    """Return the DDPIXELFORMATs of the texture formats that D3DHAL_GLOBALDRIVERDATA points at."""
+    if len(data) < _GLOBAL_DATA.sizeof():
+        return b""
+    known = _GLOBAL_DATA.parse(data)
+    count = min(known.dwNumTextureFormats, wire.MOST_FORMATS) if known.lpTextureFormats else 0
+    listed = (_TEXTURE_FORMAT * count).from_address(known.lpTextureFormats)
+    return b"".join(bytes(each.ddpfPixelFormat) for each in listed)
+
+
 def _done(result: int) -> tuple[int, bytes]:
     return Reply.DONE, wire.DONE.pack(result)
 
@@ -422,6 +465,7 @@ _ASKED: dict[int, Callable[[Host, bytes], tuple[int, bytes]]] = {
     Ask.MAKE: Host._make,
     Ask.READ: Host._read,
     Ask.FINISH: Host._acknowledge,
+    Ask.INFO: Host._info,
 }
 _RECORDED: dict[type[Record], Callable[[Host, Any], tuple[int, bytes]]] = {
     SurfaceDestroyed: Host._destroy_surface,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import re
 import shutil
 import subprocess
 import tempfile
@@ -80,30 +81,42 @@ def library(name: str, *sources: str, options: tuple[str, ...] = ()) -> Path:
     return built(f"{name}.so", sources, "-shared", "-fPIC", *options)
 
 
-SAMPLE = ("sample.c", "sample_queries.c", "sample_draws.c")
+SAMPLE = (
+    "sample.c", "sample_states.c", "sample_queries.c", "sample_draws.c", "sample_pixels.c",
+)  # fmt: skip
 
 
-def sample(*bugs: str, sanitized: bool = False) -> Path:
-    """The sample driver as a library, with these mistakes planted."""
+INFO = "sample_info.c"
+"""The part of the sample driver that announces its capabilities."""
+
+
+def sample(*bugs: str, ddi: int = 9, announces: bool = False, sanitized: bool = False) -> Path:
+    """The sample driver of a DirectX version as a library, with these mistakes planted."""
     extra = ("-fsanitize=address", "-fno-omit-frame-pointer") if sanitized else ()
     kind = "asan" if sanitized else "shared"
-    objects = _objects(kind, "-fPIC", *extra, bugs=bugs)
-    return library("-".join(("sample", kind, *bugs)), *objects, options=extra)
+    objects = _objects(kind, "-fPIC", *extra, bugs=bugs, ddi=ddi, announces=announces)
+    told = ("announcing",) if announces else ()
+    return library("-".join(("sample", kind, str(ddi), *told, *bugs)), *objects, options=extra)
 
 
-def served_sample(*bugs: str) -> Path:
-    """The sample driver as a program that a pipe leads to."""
-    stub = built("dp2stub.o", ("dp2stub.c",), "-c")
-    return built("-".join(("served", *bugs)), (str(stub), *_objects("served", bugs=bugs)))
+def served_sample(*bugs: str, ddi: int = 9, announces: bool = False) -> Path:
+    """The sample driver of a DirectX version as a program that a pipe leads to."""
+    told = ("-DDP2STUB_HAS_GETDRIVERINFO",) if announces else ()
+    stub = built("-".join(("dp2stub", *told)) + ".o", ("dp2stub.c",), "-c", *told)
+    objects = _objects("served", bugs=bugs, ddi=ddi, announces=announces)
+    return built("-".join(("served", str(ddi), *told, *bugs)), (str(stub), *objects))
 
 
-def _objects(kind: str, *options: str, bugs: tuple[str, ...]) -> tuple[str, ...]:
-    """The sample driver compiled: sources that know nothing of the mistakes are so only once."""
+def _objects(
+    kind: str, *options: str, bugs: tuple[str, ...], ddi: int, announces: bool
+) -> tuple[str, ...]:
+    """The sample driver compiled: each source once for the mistakes and versions it knows of."""
     made = []
-    for source in SAMPLE:
-        text = (HERE / source).read_text("ascii")
-        own = tuple(bug for bug in bugs if f"BUG_{bug}" in text)
-        name = "-".join((kind, Path(source).stem, *own)) + ".o"
-        defined = (f"-DBUG_{bug}" for bug in own)
+    for source in (*SAMPLE, INFO) if announces else SAMPLE:
+        words = set(re.findall(r"\w+", (HERE / source).read_text("ascii")))
+        own = tuple(f"BUG_{bug}" for bug in bugs if f"BUG_{bug}" in words)
+        version = (f"SAMPLE_DDI={ddi}",) if "SAMPLE_DDI" in words else ()
+        name = "-".join((kind, Path(source).stem, *version, *own)) + ".o"
+        defined = (f"-D{each}" for each in (*version, *own))
         made.append(str(built(name, (source,), "-c", *options, *defined)))
     return tuple(made)

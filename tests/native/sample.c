@@ -1,11 +1,13 @@
 /*
- * A small display driver: it walks DrawPrimitives2 streams, answers the three queries that the
- * documents describe, and counts the pixels of triangles of transformed vertices.  It draws
- * nothing.  Each BUG_ macro plants one mistake, most of which drivers have really had.
+ * A small display driver of DirectX SAMPLE_DDI: it walks DrawPrimitives2 streams, draws points,
+ * lines and triangles of transformed vertices into targets of 32 bits, and answers the three
+ * queries that the documents describe.  It has no depth and no textures.  Each BUG_ macro plants
+ * one mistake, most of which drivers have really had.
  *
  * With SAMPLE_LOG it writes a raw driver log to the file of that name, each call before it.
  */
 #include "sample.h"
+#include "sample_surfaces.h"
 
 #ifdef SAMPLE_LOG
 #include <stdio.h>
@@ -15,41 +17,10 @@ static context contexts[CONTEXTS];
 static struct {
     dp2_u32 handle;
     source memory;
-    dp2_i32 width, height;
+    canvas pixels;
 } surfaces[SURFACES];
 
-source sample_surface(dp2_u32 handle)
-{
-    static const source none = {NULL, 0, 0};
-    int i;
-    for (i = 0; handle && i < SURFACES; i++)
-        if (surfaces[i].handle == handle)
-            return surfaces[i].memory;
-    return none;
-}
-
 /* Surfaces and contexts */
-
-static dp2_u32 handle_of(dp2_uptr local)
-{
-    const DD_SURFACE_LOCAL *surface = (const DD_SURFACE_LOCAL *)local;
-    return ((const DD_SURFACE_MORE *)surface->lpSurfMore)->dwSurfaceHandle;
-}
-
-static source memory_of(dp2_uptr local)
-{
-    const DD_SURFACE_GLOBAL *global =
-        (const DD_SURFACE_GLOBAL *)((const DD_SURFACE_LOCAL *)local)->lpGbl;
-    source memory;
-    memory.bytes = (const dp2_u8 *)global->fpVidMem;
-    memory.size = (size_t)global->lPitch * global->wHeight;
-    memory.stride = 0;
-    return memory;
-}
-
-#ifdef SAMPLE_LOG
-#include "sample_log.h"
-#endif
 
 static int slot_of(dp2_u32 handle)
 {
@@ -60,55 +31,123 @@ static int slot_of(dp2_u32 handle)
     return -1;
 }
 
+source sample_surface(dp2_u32 handle)
+{
+    static const source none = {NULL, 0, 0, 0};
+    int slot = handle ? slot_of(handle) : -1;
+    return slot < 0 ? none : surfaces[slot].memory;
+}
+
+canvas sample_canvas(const context *of)
+{
+    static const canvas none = {NULL, 0, 0, 0};
+    int slot;
+#ifdef BUG_FIRST_TARGET
+    of = contexts;
+#endif
+    slot = of->target ? slot_of(of->target) : -1;
+    return slot < 0 ? none : surfaces[slot].pixels;
+}
+
+static source memory_of(dp2_uptr local)
+{
+    source memory;
+    memory.bytes = surface_bytes(local);
+    memory.size = (size_t)surface_pitch(local) * surface_height(local);
+    memory.stride = memory.format = 0;
+    return memory;
+}
+
+static canvas canvas_of(dp2_uptr local)
+{
+    canvas made;
+    made.pitch = surface_pitch(local);
+    made.width = (dp2_i32)surface_width(local);
+    made.height = (dp2_i32)surface_height(local);
+    made.bytes = NULL;
+    if (surface_pixels(local) == COLORS && made.pitch / 4 >= (dp2_u32)made.width)
+        made.bytes = surface_bytes(local);
+    return made;
+}
+
+#ifdef SAMPLE_LOG
+#include "sample_log.h"
+#endif
+
+/* Nothing is drawn with depth, nor from textures of the driver's own. */
+static int refused(dp2_uptr local)
+{
+    return surface_pixels(local) == DEPTHS || surface_is_texture(local);
+}
+
 dp2_u32 DP2_ENTRY D3dCreateSurfaceEx(DD_CREATESURFACEEXDATA *data)
 {
-    const DD_SURFACE_LOCAL *local = (const DD_SURFACE_LOCAL *)data->lpDDSLcl;
-    const DD_SURFACE_GLOBAL *global = (const DD_SURFACE_GLOBAL *)local->lpGbl;
-    dp2_u32 handle = handle_of(data->lpDDSLcl);
-    int slot = slot_of(handle);
-    if (slot < 0)
+    dp2_u32 handle = surface_handle(data->lpDDSLcl);
+    int goes = surface_bytes(data->lpDDSLcl) == NULL, slot = slot_of(handle);
+    if (slot < 0 && !goes)
         slot = slot_of(0);
-    data->ddRVal = slot < 0 ? DDERR_OUTOFMEMORY : D3D_OK;
+    data->ddRVal = slot < 0 && !goes ? DDERR_OUTOFMEMORY : D3D_OK;
+    if (!goes && refused(data->lpDDSLcl)) {
+        data->ddRVal = DDERR_UNSUPPORTED;
+        slot = -1;
+    }
 #ifdef SAMPLE_LOG
     log_surface(data);
 #endif
     if (slot < 0)
         return DDHAL_DRIVER_HANDLED;
-    surfaces[slot].handle = global->fpVidMem ? handle : 0;
+    surfaces[slot].handle = goes ? 0 : handle;
     surfaces[slot].memory = memory_of(data->lpDDSLcl);
-    surfaces[slot].width = (dp2_i32)global->wWidth;
-    surfaces[slot].height = (dp2_i32)global->wHeight;
+    surfaces[slot].pixels = canvas_of(data->lpDDSLcl);
     return DDHAL_DRIVER_HANDLED;
 }
 
-static void target(context *of, dp2_u32 handle)
+void sample_target(context *of, dp2_u32 handle)
 {
-    int slot = handle ? slot_of(handle) : -1;
-    of->width = slot < 0 ? 0 : surfaces[slot].width;
-    of->height = slot < 0 ? 0 : surfaces[slot].height;
+    canvas on;
+    of->target = handle;
+    on = sample_canvas(of);
     of->viewport[0] = of->viewport[1] = of->scissor[0] = of->scissor[1] = 0;
-    of->viewport[2] = of->scissor[2] = of->width;
-    of->viewport[3] = of->scissor[3] = of->height;
+    of->viewport[2] = of->scissor[2] = on.width;
+    of->viewport[3] = of->scissor[3] = on.height;
+}
+
+static context *free_context(void)
+{
+    int i;
+    for (i = 0; i < CONTEXTS; i++)
+        if (!contexts[i].used)
+            return &contexts[i];
+    return NULL;
+}
+
+/* The render states that a context begins with, where they are not 0. */
+static void begin_states(context *made)
+{
+    made->states[SHADEMODE] = 2;
+    made->states[SRCBLEND] = 2;
+    made->states[DESTBLEND] = 1;
+    made->states[CULLMODE] = 3;
+    made->states[ALPHAFUNC] = 8;
+    made->states[COLORWRITEENABLE] = 15;
+    made->states[BLENDOP] = 1;
+    made->states[BLENDFACTOR] = 0xffffffffu;
 }
 
 dp2_u32 DP2_ENTRY D3dContextCreate(D3DHAL_CONTEXTCREATEDATA *data)
 {
-    int i;
-    data->ddrval = D3DHAL_OUTOFCONTEXTS;
-    for (i = 0; i < CONTEXTS; i++) {
-        if (contexts[i].used)
-            continue;
-        dp2stub_clear(&contexts[i], sizeof(contexts[i]));
-        contexts[i].used = 1;
-        contexts[i].states[22] = 3;
-        target(&contexts[i], data->lpDDSLcl ? handle_of(data->lpDDSLcl) : 0);
-        data->dwhContext = (dp2_uptr)i + 1;
-        data->ddrval = D3D_OK;
+    context *made = free_context();
+    data->ddrval = made ? D3D_OK : D3DHAL_OUTOFCONTEXTS;
+    if (!made)
+        return DDHAL_DRIVER_HANDLED;
+    dp2stub_clear(made, sizeof(*made));
+    made->used = 1;
+    begin_states(made);
+    sample_target(made, data->lpDDSLcl ? surface_handle(data->lpDDSLcl) : 0);
+    data->dwhContext = (dp2_uptr)(made - contexts) + 1;
 #ifdef SAMPLE_LOG
-        log_context(data);
+    log_context(data);
 #endif
-        break;
-    }
     return DDHAL_DRIVER_HANDLED;
 }
 
@@ -127,171 +166,33 @@ dp2_u32 DP2_ENTRY D3dContextDestroy(D3DHAL_CONTEXTDESTROYDATA *data)
     return DDHAL_DRIVER_HANDLED;
 }
 
-/* State */
-
-static void stream(context *of, dp2_u32 number, dp2_u32 handle, dp2_u32 offset, dp2_u32 stride)
-{
-    source found = sample_surface(handle);
-    if (number >= STREAMS)
-        return;
-    of->streams[number] = found;
-    of->streams[number].stride = stride;
-    if (offset <= found.size) {
-        of->streams[number].bytes += offset;
-        of->streams[number].size -= offset;
-    }
-}
-
-static void indices(context *of, dp2_u32 handle, dp2_u32 stride)
-{
-#ifdef BUG_STALE_INDICES
-    if (!handle)
-        return;
-#endif
-    of->indices = sample_surface(handle);
-    of->indices.stride = stride;
-}
-
-#define FAR 0x10000  /* pixels, where no target reaches */
-
-static void rectangle(dp2_i32 *to, const dp2_u8 *at, int sized)
-{
-    int i;
-    for (i = 0; i < 4; i++) {
-        dp2_i64 side = (dp2_i32)DP2_U32(at + 4 * i);
-        if (sized && i > 1)
-            side = (dp2_i64)DP2_U32(at + 4 * i) + to[i - 2];
-        to[i] = (dp2_i32)(side < -FAR ? -FAR : side > FAR ? FAR : side);
-    }
-}
-
-/* State blocks, of render states alone */
-
-static block *block_of(context *of, dp2_u32 handle)
-{
-    int i;
-    for (i = 0; i < BLOCKS; i++)
-        if (of->blocks[i].handle == handle)
-            return &of->blocks[i];
-    return NULL;
-}
-
-static void begin_block(context *of, dp2_u32 handle)
-{
-    block *begun = block_of(of, handle);
-    if (!begun)
-        begun = block_of(of, 0);
-    if (!begun)
-        return;
-    dp2stub_clear(begun, sizeof(*begun));
-    begun->handle = handle;
-    of->recording = begun;
-}
-
-static void apply_block(context *of, block *known, int capture)
-{
-    int i;
-    for (i = 0; known && i < STATES; i++)
-        if (known->has[i] && capture)
-            known->states[i] = of->states[i];
-        else if (known->has[i])
-            of->states[i] = known->states[i];
-}
-
-static void state_set(context *of, dp2_u32 operation, dp2_u32 handle)
-{
-    switch (operation) {
-    case 0:
-        begin_block(of, handle);
-        break;
-    case 1:
-        of->recording = NULL;
-        break;
-    case 2:
-        if (block_of(of, handle))
-            block_of(of, handle)->handle = 0;
-        break;
-    case 3:
-        apply_block(of, block_of(of, handle), 0);
-        break;
-    case 4:
-#ifndef BUG_CAPTURE_IGNORED
-        apply_block(of, block_of(of, handle), 1);
-#endif
-        break;
-    default:
-        break;
-    }
-}
-
-static void render_state(context *of, dp2_u32 number, dp2_u32 value)
-{
-    if (number >= STATES)
-        return;
-    if (of->recording) {
-        of->recording->has[number] = 1;
-        of->recording->states[number] = value;
-#ifndef BUG_RECORDS_AND_SETS
-        return;
-#endif
-    }
-    of->states[number] = value;
-}
-
-/* One item of a token that sets something; others are passed over. */
-static void state(call *made, dp2_u32 opcode, const dp2_u8 *at)
-{
-    context *of = made->context;
-    switch (opcode) {
-    case D3DDP2OP_RENDERSTATE:
-        render_state(of, DP2_U32(at), DP2_U32(at + 4));
-        break;
-    case D3DDP2OP_STATESET:
-        state_set(of, DP2_U32(at), DP2_U32(at + 4));
-        break;
-    case D3DDP2OP_VIEWPORTINFO:
-        rectangle(of->viewport, at, 1);
-        break;
-    case D3DDP2OP_SETSCISSORRECT:
-        rectangle(of->scissor, at, 0);
-        break;
-    case D3DDP2OP_SETSTREAMSOURCE:
-        stream(of, DP2_U32(at), DP2_U32(at + 4), 0, DP2_U32(at + 8));
-        break;
-    case D3DDP2OP_SETSTREAMSOURCE2:
-        stream(of, DP2_U32(at), DP2_U32(at + 4), DP2_U32(at + 8), DP2_U32(at + 12));
-        break;
-    case D3DDP2OP_SETINDICES:
-        indices(of, DP2_U32(at), DP2_U32(at + 4));
-        break;
-    case D3DDP2OP_SETRENDERTARGET:
-        target(of, DP2_U32(at));
-        break;
-    default:
-        break;
-    }
-}
-
 static dp2_u32 execute(call *made, const dp2_u8 *token)
 {
-    dp2_u32 opcode = token[0], n = DP2_U16(token + 2), i;
-    const dp2_token *row = dp2_token_of(opcode);
+    dp2_u32 opcode = token[0], n = DP2_U16(token + 2);
     if (opcode == D3DDP2OP_CREATEQUERY || opcode == D3DDP2OP_ISSUEQUERY ||
         opcode == D3DDP2OP_DELETEQUERY)
         return sample_query(made->context, opcode, n, token + 4);
-    if (opcode == D3DDP2OP_SETRENDERTARGET)
-        n = 1;
-    for (i = 0; row->kind == DP2_LINEAR && i < n && row->each + row->base > 0; i++)
-        state(made, opcode, token + 4 + i * (dp2_u32)row->each);
-    return sample_draw(made, opcode, DP2_U16(token + 2), token + 4);
+    sample_set(made, opcode, n, token + 4);
+    if (opcode == D3DDP2OP_CLEAR)
+        sample_clear(made->context, n, token + 4);
+    return sample_draw(made, opcode, n, token + 4);
 }
 
 /* The call */
 
+/* The last token of each version; the driver of DirectX 8 has none of the runtime's own copies. */
+static int known(dp2_u32 opcode)
+{
+    static const dp2_u32 last[4] = {
+        D3DDP2OP_UPDATEPALETTE, D3DDP2OP_SETCLIPPLANE, D3DDP2OP_DRAWTRIPATCH, 255
+    };
+    return opcode <= last[SAMPLE_DDI - 6];
+}
+
 /* Where a token ends; here mistakes in lengths are planted. */
 size_t sample_token_end(const dp2_walk *walk)
 {
-    size_t end = dp2_token_end(walk);
+    size_t end = known(walk->base[walk->at]) ? dp2_token_end(walk) : 0;
 #if defined(BUG_UNKNOWN_SKIPPED)
     if (!end && dp2_token_of(walk->base[walk->at])->kind == DP2_NONE)
         return walk->at + 4;
@@ -328,6 +229,15 @@ static dp2_u32 walk_tokens(call *made, dp2_walk *walk)
     while (walk->at < walk->end) {
         size_t next = sample_token_end(walk);
         dp2_u32 result;
+#ifdef BUG_SHORT_HEADER
+        if (walk->end - walk->at < 4)
+            return D3D_OK;
+#endif
+#ifdef BUG_CUT_PASSED
+        if (next == 0 && known(walk->base[walk->at]) && walk->end - walk->at >= 4 &&
+            dp2_token_of(walk->base[walk->at])->kind != DP2_NONE)
+            return D3D_OK;
+#endif
         if (next == 0 || next > walk->end)
             return D3DERR_COMMAND_UNPARSED;
         result = execute(made, walk->base + walk->at);
@@ -340,7 +250,7 @@ static dp2_u32 walk_tokens(call *made, dp2_walk *walk)
 
 static void enter(call *made, D3DHAL_DRAWPRIMITIVES2DATA *data, context *of)
 {
-    source none = {NULL, 0, 0};
+    source none = {NULL, 0, 0, 0};
     size_t wanted;
     made->context = of;
     made->data = data;
@@ -358,6 +268,7 @@ static void enter(call *made, D3DHAL_DRAWPRIMITIVES2DATA *data, context *of)
         made->vertices = memory_of(data->lpDDVertex);
     }
     made->vertices.stride = made->vertex_bytes;
+    made->vertices.format = data->dwVertexType;
     wanted = (size_t)data->dwVertexLength * made->vertex_bytes;
     if (data->dwVertexOffset > made->vertices.size) {
         made->vertices.size = 0;
@@ -394,8 +305,10 @@ static void run(D3DHAL_DRAWPRIMITIVES2DATA *data, context *of)
     data->dwVertexSize = result;
     data->dwErrorOffset = 0;
     if (result != D3D_OK)
-#ifdef BUG_ERROR_OFFSET_FROM_FIRST
+#if defined(BUG_ERROR_OFFSET_FROM_FIRST)
         data->dwErrorOffset = (dp2_u32)walk.at - data->dwCommandOffset;
+#elif defined(BUG_ERROR_OFFSET_BEHIND)
+        data->dwErrorOffset = (dp2_u32)walk.at + 4;
 #else
         data->dwErrorOffset = (dp2_u32)walk.at;
 #endif
@@ -410,7 +323,7 @@ static void run(D3DHAL_DRAWPRIMITIVES2DATA *data, context *of)
 #ifdef BUG_ANSWERS_FAILURES
     result = D3D_OK;
 #endif
-    if (result == D3D_OK && made.base) {
+    if (SAMPLE_DDI > 8 && result == D3D_OK && made.base) {
         size_t capacity = memory_of(data->lpDDCommands).size;
 #ifdef BUG_CAPACITY_OF_CALL
         capacity = data->dwCommandLength;

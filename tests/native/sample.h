@@ -1,10 +1,14 @@
-/* The sample driver: what its files share.  It answers queries and counts pixels of triangles. */
+/* The sample driver: what its files share.  SAMPLE_DDI is the DirectX version whose driver it is. */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
 #include "dp2log.h"
 #include "dp2stub.h"
 #include "dp2walk.h"
+
+#ifndef SAMPLE_DDI
+#define SAMPLE_DDI 9
+#endif
 
 #if defined(_MSC_VER)
 typedef __int64 dp2_i64;
@@ -21,6 +25,21 @@ typedef long long dp2_i64;
 #define STREAMS 16
 #define BLOCKS 8
 
+enum render_state {
+    SHADEMODE = 9,
+    ALPHATESTENABLE = 15,
+    SRCBLEND = 19,
+    DESTBLEND = 20,
+    CULLMODE = 22,
+    ALPHAREF = 24,
+    ALPHAFUNC = 25,
+    ALPHABLENDENABLE = 27,
+    COLORWRITEENABLE = 168,
+    BLENDOP = 171,
+    SCISSORTESTENABLE = 174,
+    BLENDFACTOR = 193
+};
+
 typedef struct query {
     dp2_u32 id;
     dp2_u32 type;
@@ -35,6 +54,7 @@ typedef struct source {
     const dp2_u8 *bytes;
     size_t size;
     dp2_u32 stride;
+    dp2_u32 format;  /* of vertices, an FVF code */
 } source;
 
 typedef struct block {
@@ -45,7 +65,7 @@ typedef struct block {
 
 typedef struct context {
     int used;
-    dp2_i32 width, height;         /* of the target */
+    dp2_u32 target;                /* a surface handle */
     dp2_i32 viewport[4];           /* left, top, right, bottom */
     dp2_i32 scissor[4];
     dp2_u32 states[STATES];
@@ -53,6 +73,8 @@ typedef struct context {
     block *recording;              /* NULL unless a block is being recorded */
     source streams[STREAMS];
     source indices;
+    dp2_u32 format;                /* of the vertices in streams, an FVF code */
+    dp2_u32 bounded;               /* the stride of the draw before */
     dp2_u32 pixels;                /* counted so far; only grows */
     dp2_u32 ends;
     query queries[QUERIES];
@@ -67,8 +89,26 @@ typedef struct call {
     dp2_u32 vertex_bytes;
 } call;
 
+/* The target of a context; `bytes` is NULL if its pixels can be counted but not be written. */
+typedef struct canvas {
+    dp2_u8 *bytes;
+    dp2_i32 width, height;
+    dp2_u32 pitch;
+} canvas;
+
+/* A vertex on the screen: place in 1/256 of a pixel, colour as A8R8G8B8. */
+typedef struct point {
+    dp2_i32 x, y;
+    dp2_u32 color;
+} point;
+
 /* A surface by its handle; size 0 if there is none. */
 source sample_surface(dp2_u32 handle);
+canvas sample_canvas(const context *of);
+
+/* sample_states.c */
+void sample_target(context *of, dp2_u32 handle);
+void sample_set(call *made, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at);
 
 /* Payload from `at` to `end`; a result code. */
 dp2_u32 sample_query(context *of, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at);
@@ -77,7 +117,11 @@ dp2_u32 sample_draw(call *made, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at);
 /* Responses over `capacity` bytes; how many were written. */
 size_t sample_respond(context *of, dp2_u8 *to, size_t capacity);
 
-void sample_triangle(context *of, const dp2_u8 *a, const dp2_u8 *b, const dp2_u8 *c);
+/* sample_pixels.c */
+void sample_clear(context *of, dp2_u32 n, const dp2_u8 *at);
+void sample_point(context *of, point at);
+void sample_line(context *of, point start, point end);
+void sample_triangle(context *of, const point *corners);
 
 /* Where a token ends, or 0; here mistakes in lengths are planted. */
 size_t sample_token_end(const dp2_walk *walk);

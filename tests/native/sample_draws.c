@@ -1,15 +1,20 @@
-/* Drawing of the sample driver: triangles of transformed vertices, whose pixels are counted. */
+/* Drawing of the sample driver: which vertices each token draws. */
 #include "sample.h"
 
-#define CULLMODE 22
-#define SCISSORTEST 174
-#define MOST 0xffffff  /* triangles of a draw */
-#define CULL_CW 2
-#define CULL_CCW 3
+#define MOST 0xffffff  /* primitives of a draw */
+#define WHITE 0xffffffffu
+#define FORMAT_PLACE 0x400eu   /* where a vertex format tells the kind of position */
+#define FORMAT_XYZRHW 0x4u
+#define FORMAT_PSIZE 0x20u
+#define FORMAT_DIFFUSE 0x40u
 
-typedef struct point {
-    dp2_i32 x, y;  /* 1/256 of a pixel */
-} point;
+/* What is drawn: vertices, and NULL or the indices that choose them. */
+typedef struct drawn {
+    source from;
+    const dp2_u8 *indices;
+    int wide;                  /* indices of 32 bits */
+    dp2_i64 base;              /* added to each index, or to the numbers 0, 1, ... */
+} drawn;
 
 /* The number a float holds, to the nearest 1/256; beyond 8192 nothing is drawn anyway. */
 static dp2_i32 fixed(const dp2_u8 *at)
@@ -29,143 +34,181 @@ static dp2_i32 fixed(const dp2_u8 *at)
     return bits >> 31 ? -(dp2_i32)value : (dp2_i32)value;
 }
 
-/* Twice the area of a triangle: positive if it is clockwise on the screen. */
-static dp2_i64 side(point a, point b, dp2_i32 x, dp2_i32 y)
+/* Vertices */
+
+static dp2_u32 color_offset(dp2_u32 format)
 {
-    return (dp2_i64)(b.x - a.x) * (y - a.y) - (dp2_i64)(b.y - a.y) * (x - a.x);
+    return format & FORMAT_PSIZE ? 20 : 16;
 }
 
-/* An edge of a clockwise triangle that owns the pixel centres on it. */
-static int owns(point a, point b)
+static dp2_u32 bytes_read(dp2_u32 format)
 {
-    return a.y == b.y ? b.x > a.x : b.y < a.y;
-}
-
-static int inside(point a, point b, dp2_i32 x, dp2_i32 y)
-{
-    dp2_i64 where = side(a, b, x, y);
-    return where > 0 || (where == 0 && owns(a, b));
-}
-
-static int culled(context *of, int clockwise)
-{
-    return of->states[CULLMODE] == (clockwise ? CULL_CW : CULL_CCW);
-}
-
-static dp2_i32 least(dp2_i32 a, dp2_i32 b)
-{
-    return a < b ? a : b;
-}
-
-static dp2_i32 most(dp2_i32 a, dp2_i32 b)
-{
-    return a > b ? a : b;
-}
-
-static void bounds(context *of, dp2_i32 *box)
-{
-    int i;
-    for (i = 0; i < 4; i++)
-        box[i] = of->viewport[i];
-    if (of->states[SCISSORTEST])
-        for (i = 0; i < 2; i++) {
-            box[i] = most(box[i], of->scissor[i]);
-            box[i + 2] = least(box[i + 2], of->scissor[i + 2]);
-        }
-    box[0] = most(box[0], 0);
-    box[1] = most(box[1], 0);
-    box[2] = least(box[2], of->width);
-    box[3] = least(box[3], of->height);
-}
-
-void sample_triangle(context *of, const dp2_u8 *a, const dp2_u8 *b, const dp2_u8 *c)
-{
-    point corners[3], swapped;
-    dp2_i32 box[4], x, y;
-    dp2_i64 area;
-    corners[0].x = fixed(a), corners[0].y = fixed(a + 4);
-    corners[1].x = fixed(b), corners[1].y = fixed(b + 4);
-    corners[2].x = fixed(c), corners[2].y = fixed(c + 4);
-    area = side(corners[0], corners[1], corners[2].x, corners[2].y);
-    if (area == 0 || culled(of, area > 0))
-        return;
-    if (area < 0)
-        swapped = corners[1], corners[1] = corners[2], corners[2] = swapped;
-    bounds(of, box);
-    for (y = box[1]; y < box[3]; y++)
-        for (x = box[0]; x < box[2]; x++)
-            of->pixels += inside(corners[0], corners[1], x * 256, y * 256) &&
-                          inside(corners[1], corners[2], x * 256, y * 256) &&
-                          inside(corners[2], corners[0], x * 256, y * 256);
+    return format & FORMAT_DIFFUSE ? color_offset(format) + 4 : 16;
 }
 
 /* A vertex, or NULL where there is none. */
-static const dp2_u8 *vertex(const source *from, dp2_i64 number)
+static const dp2_u8 *vertex(const context *of, const source *from, dp2_i64 number)
 {
-    if (number < 0 || from->size < 16)
+    dp2_u32 least = bytes_read(from->format), stride = from->stride;
+#ifdef BUG_PREVIOUS_STRIDE
+    stride = of->bounded && stride ? of->bounded : stride;
+#endif
+    (void)of;
+    if (number < 0 || from->size < least)
         return NULL;
-    if (from->stride && number > (dp2_i64)((from->size - 16) / from->stride))
+    if (stride && number > (dp2_i64)((from->size - least) / stride))
         return NULL;
     return from->bytes + (size_t)number * from->stride;
 }
 
-static dp2_u32 corner(const dp2_u8 *indices, int wide, dp2_u32 i)
+static point point_of(const source *from, const dp2_u8 *at)
 {
-    if (!indices)
+    point made;
+    made.x = fixed(at);
+    made.y = fixed(at + 4);
+#ifdef BUG_HALF_PIXEL
+    made.x += 128;
+    made.y += 128;
+#endif
+    made.color = WHITE;
+    if (from->format & FORMAT_DIFFUSE)
+#ifdef BUG_DIFFUSE_OFFSET
+        made.color = DP2_U32(at + 12);
+#else
+        made.color = DP2_U32(at + color_offset(from->format));
+#endif
+    return made;
+}
+
+static dp2_u32 index_at(const drawn *what, dp2_u32 i)
+{
+    if (!what->indices)
         return i;
-    return wide ? DP2_U32(indices + 4 * i) : DP2_U16(indices + 2 * i);
+#ifndef BUG_INDEX_16_BITS
+    if (what->wide)
+        return DP2_U32(what->indices + 4 * i);
+#endif
+    return DP2_U16(what->indices + 2 * i);
+}
+
+/* The address of corner i, or NULL. */
+static const dp2_u8 *corner(const context *of, const drawn *what, dp2_u32 i)
+{
+    dp2_i64 number = what->base + (dp2_i64)index_at(what, i);
+#ifdef BUG_INDEX_WRAPS
+    if (what->indices && !what->wide)
+        number &= 0xffff;
+#endif
+#ifdef BUG_INDICES_UNCHECKED
+    if (what->indices)
+        return what->from.bytes + (size_t)number * what->from.stride;
+#endif
+    return vertex(of, &what->from, number);
+}
+
+/* Primitives */
+
+static int corners_each(int kind)
+{
+    return kind == D3DPT_POINTLIST ? 1 : kind <= D3DPT_LINESTRIP ? 2 : 3;
 }
 
 /* Which corners triangle i of a primitive has. */
-static void corners_of(int kind, dp2_u32 i, dp2_u32 *corners)
+static void corners_of_triangle(int kind, dp2_u32 i, dp2_u32 *corners)
 {
     if (kind == D3DPT_TRIANGLELIST) {
         corners[0] = 3 * i, corners[1] = 3 * i + 1, corners[2] = 3 * i + 2;
     } else if (kind == D3DPT_TRIANGLESTRIP) {
-        corners[0] = i, corners[1] = i + 1 + (i & 1), corners[2] = i + 2 - (i & 1);
-    } else {
-#ifdef BUG_FAN_DOUBLES_FIRST
-        corners[0] = i, corners[1] = i + 1, corners[2] = 0;
+#ifdef BUG_STRIP_WINDING
+        corners[0] = i, corners[1] = i + 1, corners[2] = i + 2;
 #else
+        corners[0] = i, corners[1] = i + 1 + (i & 1), corners[2] = i + 2 - (i & 1);
+#endif
+    } else {
         corners[0] = i + 1, corners[1] = i + 2, corners[2] = 0;
+#if defined(BUG_FAN_DOUBLES_FIRST)
+        corners[0] = i, corners[1] = i + 1;
+#elif defined(BUG_FAN_CENTRE)
+        corners[2] = i;
 #endif
     }
 }
 
-/* Draws; vertex numbers are base plus what the indices say. */
-static dp2_u32 draw(context *of, const source *from, int kind, dp2_u32 count, dp2_i64 base,
-                    const dp2_u8 *indices, int wide)
+static void corners_of(int kind, dp2_u32 i, dp2_u32 *corners)
 {
-    dp2_u32 i;
-    int j;
-    if (count > MOST || kind < D3DPT_TRIANGLELIST || kind > D3DPT_TRIANGLEFAN)
-        return D3DERR_DRIVERINVALIDCALL;
-    for (i = 0; i < count; i++) {
-        dp2_u32 corners[3];
-        const dp2_u8 *found[3];
-        corners_of(kind, i, corners);
-        for (j = 0; j < 3; j++) {
-            dp2_i64 number = base + (dp2_i64)corner(indices, wide, corners[j]);
-#ifdef BUG_INDEX_WRAPS
-            if (indices && !wide)
-                number &= 0xffff;
-#endif
-            found[j] = vertex(from, number);
-        }
-#ifdef BUG_INDEX_CHECK
-        if (!found[0] && !found[1] && !found[2])
-#else
-        if (!found[0] || !found[1] || !found[2])
-#endif
-            return D3DERR_DRIVERINVALIDCALL;
-        sample_triangle(of, found[0], found[1], found[2]);
+    if (kind == D3DPT_POINTLIST)
+        corners[0] = i;
+    else if (kind == D3DPT_LINELIST)
+        corners[0] = 2 * i, corners[1] = 2 * i + 1;
+    else if (kind == D3DPT_LINESTRIP)
+        corners[0] = i, corners[1] = i + 1;
+    else
+        corners_of_triangle(kind, i, corners);
+}
+
+static void draw_one(context *of, int each, const point *corners)
+{
+    if (each == 1)
+        sample_point(of, corners[0]);
+    else if (each == 2)
+        sample_line(of, corners[0], corners[1]);
+    else
+        sample_triangle(of, corners);
+}
+
+/* Primitive i, of transformed vertices. */
+static dp2_u32 primitive(context *of, const drawn *what, int kind, dp2_u32 i)
+{
+    dp2_u32 numbers[3];
+    const dp2_u8 *found[3];
+    point corners[3];
+    int j, there = 0, each = corners_each(kind);
+    corners_of(kind, i, numbers);
+    for (j = 0; j < each; j++) {
+        found[j] = corner(of, what, numbers[j]);
+        there += found[j] != NULL;
     }
+#ifdef BUG_INDEX_CHECK
+    if (!there)
+#else
+    if (there < each)
+#endif
+        return D3DERR_DRIVERINVALIDCALL;
+    for (j = 0; j < each; j++)
+        corners[j] = point_of(&what->from, found[j]);
+    if ((what->from.format & FORMAT_PLACE) == FORMAT_XYZRHW)
+        draw_one(of, each, corners);
     return D3D_OK;
 }
+
+static dp2_u32 draw(context *of, const drawn *what, int kind, dp2_u32 count)
+{
+    dp2_u32 i, result = D3D_OK;
+    if (count > MOST || kind < D3DPT_POINTLIST || kind > D3DPT_TRIANGLEFAN)
+        return D3DERR_DRIVERINVALIDCALL;
+#ifdef BUG_STRIP_LAST
+    if (kind == D3DPT_TRIANGLESTRIP && count)
+        count--;
+#endif
+    for (i = 0; i < count && result == D3D_OK; i++)
+        result = primitive(of, what, kind, i);
+    of->bounded = what->from.stride;
+    return result;
+}
+
+/* Tokens of DirectX 6 and 7 */
 
 static int kind_of(dp2_u32 opcode)
 {
     switch (opcode) {
+    case D3DDP2OP_LINELIST:
+    case D3DDP2OP_INDEXEDLINELIST:
+    case D3DDP2OP_INDEXEDLINELIST2:
+    case D3DDP2OP_LINELIST_IMM:
+        return D3DPT_LINELIST;
+    case D3DDP2OP_LINESTRIP:
+    case D3DDP2OP_INDEXEDLINESTRIP:
+        return D3DPT_LINESTRIP;
     case D3DDP2OP_TRIANGLELIST:
     case D3DDP2OP_INDEXEDTRIANGLELIST:
     case D3DDP2OP_INDEXEDTRIANGLELIST2:
@@ -178,87 +221,226 @@ static int kind_of(dp2_u32 opcode)
     }
 }
 
-static dp2_u32 draw_imm(call *made, dp2_u32 n, const dp2_u8 *at)
+static drawn of_call(call *made)
 {
-    source from;
-    size_t offset = (size_t)(at - made->base) + 4;
+    drawn what;
+    what.from = made->vertices;
+    what.indices = NULL;
+    what.wide = 0;
+    what.base = 0;
+    return what;
+}
+
+static dp2_u32 draw_plain(call *made, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at)
+{
+    drawn what = of_call(made);
+    what.base = DP2_U16(at);
+#ifdef BUG_START_IGNORED
+    what.base = 0;
+#endif
+    return draw(made->context, &what, kind_of(opcode), n);
+}
+
+static dp2_u32 draw_points(call *made, dp2_u32 n, const dp2_u8 *at)
+{
+    drawn what = of_call(made);
+    dp2_u32 result = D3D_OK;
+    for (; result == D3D_OK && n--; at += 4) {
+        what.base = DP2_U16(at + 2);
+        result = draw(made->context, &what, D3DPT_POINTLIST, DP2_U16(at));
+    }
+    return result;
+}
+
+/* Indices that count from wVStart. */
+static dp2_u32 draw_from_start(call *made, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at)
+{
+    drawn what = of_call(made);
+#ifndef BUG_INDEX_START_IGNORED
+    what.base = DP2_U16(at);
+#endif
+    what.indices = at + 2;
+    return draw(made->context, &what, kind_of(opcode), n);
+}
+
+/* Indices that count from 0, and of triangles flags behind the three. */
+static dp2_u32 draw_absolute(call *made, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at)
+{
+    drawn what = of_call(made);
+    dp2_u32 result = D3D_OK, each = opcode == D3DDP2OP_INDEXEDLINELIST ? 4 : 8;
+#ifdef BUG_FIRST_TRIANGLE
+    n = n ? 1 : 0;
+#endif
+    for (; result == D3D_OK && n--; at += each) {
+        what.indices = at;
+        result = draw(made->context, &what, kind_of(opcode), 1);
+    }
+    return result;
+}
+
+static dp2_u32 draw_imm(call *made, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at)
+{
+    drawn what = of_call(made);
+    int fan = opcode == D3DDP2OP_TRIANGLEFAN_IMM;
+    size_t offset = (size_t)(at - made->base) + (fan ? 4 : 0);
 #ifndef BUG_IMM_NOT_ALIGNED
     offset = (offset + 3) & ~(size_t)3;
 #endif
-    from.bytes = made->base + offset;
-    from.stride = made->vertex_bytes;
-    from.size = ((size_t)n + 2) * made->vertex_bytes;
-    return draw(made->context, &from, D3DPT_TRIANGLEFAN, n, 0, NULL, 0);
+    what.from.bytes = made->base + offset;
+    what.from.size = (fan ? (size_t)n + 2 : (size_t)n * 2) * made->vertex_bytes;
+    return draw(made->context, &what, kind_of(opcode), n);
 }
 
-static dp2_u32 draw_absolute(call *made, dp2_u32 n, const dp2_u8 *at)
+/* Tokens of DirectX 8 and 9 */
+
+static drawn of_stream(context *of)
 {
-    dp2_u32 result = D3D_OK;
-    for (; result == D3D_OK && n--; at += 8)
-        result = draw(made->context, &made->vertices, D3DPT_TRIANGLELIST, 1, 0, at, 0);
-    return result;
+    drawn what;
+    what.from = of->streams[0];
+    what.from.format = of->format;
+    what.indices = NULL;
+    what.wide = 0;
+    what.base = 0;
+    return what;
+}
+
+/* Let vertices begin some bytes further; 0 if there is no such place. */
+static int move(source *from, dp2_i64 bytes)
+{
+    if (bytes < 0 || bytes > (dp2_i64)from->size)
+        return 0;
+    from->bytes += bytes;
+    from->size -= (size_t)bytes;
+    return 1;
 }
 
 /* DRAWPRIMITIVE and DRAWPRIMITIVE2: the second counts bytes. */
 static dp2_u32 draw_stream(call *made, dp2_u32 opcode, const dp2_u8 *at)
 {
-    source from = made->context->streams[0];
-    dp2_u32 start = DP2_U32(at + 4);
-    dp2_i64 base = start;
-#ifndef BUG_OFFSET_IN_VERTICES
-    if (opcode == D3DDP2OP_DRAWPRIMITIVE2) {
-        if (start > from.size)
-            return D3DERR_DRIVERINVALIDCALL;
-        from.bytes += start;
-        from.size -= start;
-        base = 0;
-    }
+    drawn what = of_stream(made->context);
+    int bytes = opcode == D3DDP2OP_DRAWPRIMITIVE2;
+#ifdef BUG_OFFSET_IN_VERTICES
+    bytes = 0;
 #endif
-    (void)opcode;
-    return draw(made->context, &from, (int)DP2_U32(at), DP2_U32(at + 8), base, NULL, 0);
+    if (bytes && !move(&what.from, DP2_U32(at + 4)))
+        return D3DERR_DRIVERINVALIDCALL;
+    what.base = bytes ? 0 : DP2_U32(at + 4);
+    return draw(made->context, &what, (int)DP2_U32(at), DP2_U32(at + 8));
+}
+
+static dp2_u32 draw_clipped(call *made, const dp2_u8 *at)
+{
+    drawn what = of_stream(made->context);
+    if (!move(&what.from, DP2_U32(at)))
+        return D3DERR_DRIVERINVALIDCALL;
+    return draw(made->context, &what, D3DPT_TRIANGLEFAN, DP2_U32(at + 8));
 }
 
 static dp2_u32 needed(int kind, dp2_u32 count)
 {
-    return kind == D3DPT_TRIANGLELIST ? 3 * count : count + 2;
+    int each = corners_each(kind);
+    int list = kind == D3DPT_POINTLIST || kind == D3DPT_LINELIST || kind == D3DPT_TRIANGLELIST;
+    return list ? (dp2_u32)each * count : count + (dp2_u32)each - 1;
 }
 
-static dp2_u32 draw_indexed(call *made, const dp2_u8 *at)
+static dp2_i64 base_of(const dp2_u8 *at)
+{
+#if defined(BUG_BASE_IGNORED)
+    (void)at;
+    return 0;
+#elif defined(BUG_BASE_UNSIGNED)
+    return DP2_U32(at);
+#else
+    return (dp2_i32)DP2_U32(at);
+#endif
+}
+
+/* Let indices begin where a token says; 0 if they are not all there. */
+static int choose_indices(const context *of, drawn *what, dp2_i64 start, dp2_u32 number)
+{
+    dp2_u32 each = of->indices.stride;
+    if (!of->indices.bytes || (each != 2 && each != 4))
+        return 0;
+    if (start + (dp2_i64)each * number > (dp2_i64)of->indices.size)
+        return 0;
+#ifdef BUG_START_INDEX_IGNORED
+    start = 0;
+#endif
+    what->wide = each == 4;
+    what->indices = of->indices.bytes + start;
+    return 1;
+}
+
+/* DRAWINDEXEDPRIMITIVE and DRAWINDEXEDPRIMITIVE2: the second counts bytes. */
+static dp2_u32 draw_indexed(call *made, dp2_u32 opcode, const dp2_u8 *at)
 {
     context *of = made->context;
-    int kind = (int)DP2_U32(at), wide = of->indices.stride == 4;
-    dp2_u32 start = DP2_U32(at + 16), count = DP2_U32(at + 20);
-    dp2_i64 room;
-    if (!of->indices.bytes || count > MOST || (of->indices.stride != 2 && !wide))
+    drawn what = of_stream(of);
+    int kind = (int)DP2_U32(at), bytes = opcode == D3DDP2OP_DRAWINDEXEDPRIMITIVE2;
+    dp2_u32 count = DP2_U32(at + 20);
+    dp2_i64 start = (dp2_i64)DP2_U32(at + 16) * (bytes ? 1 : of->indices.stride);
+    if (count > MOST || !choose_indices(of, &what, start, needed(kind, count)))
         return D3DERR_DRIVERINVALIDCALL;
-    room = (dp2_i64)(of->indices.size / of->indices.stride);
-    if ((dp2_i64)start + needed(kind, count) > room)
+    if (bytes && !move(&what.from, (dp2_i32)DP2_U32(at + 4)))
         return D3DERR_DRIVERINVALIDCALL;
-    return draw(of, &of->streams[0], kind, count, (dp2_i32)DP2_U32(at + 4),
-                of->indices.bytes + (size_t)start * of->indices.stride, wide);
+    what.base = bytes ? 0 : base_of(at + 4);
+#ifdef BUG_MIN_INDEX_ADDED
+    what.base += DP2_U32(at + 8);
+#endif
+    return draw(of, &what, kind, count);
+}
+
+static dp2_u32 draw_item(call *made, dp2_u32 opcode, const dp2_u8 *at)
+{
+    switch (opcode) {
+    case D3DDP2OP_DRAWPRIMITIVE:
+    case D3DDP2OP_DRAWPRIMITIVE2:
+        return draw_stream(made, opcode, at);
+    case D3DDP2OP_CLIPPEDTRIANGLEFAN:
+        return draw_clipped(made, at);
+    case D3DDP2OP_DRAWINDEXEDPRIMITIVE:
+    case D3DDP2OP_DRAWINDEXEDPRIMITIVE2:
+        return draw_indexed(made, opcode, at);
+    default:
+        return D3D_OK;
+    }
+}
+
+static dp2_u32 draw_items(call *made, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at)
+{
+    dp2_u32 result = D3D_OK, each = (dp2_u32)dp2_token_of(opcode)->each;
+#ifdef BUG_FIRST_DRAW
+    n = n ? 1 : 0;
+#endif
+    for (; result == D3D_OK && n--; at += each)
+        result = draw_item(made, opcode, at);
+    return result;
 }
 
 dp2_u32 sample_draw(call *made, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at)
 {
     switch (opcode) {
+    case D3DDP2OP_POINTS:
+        return draw_points(made, n, at);
+    case D3DDP2OP_LINELIST:
+    case D3DDP2OP_LINESTRIP:
     case D3DDP2OP_TRIANGLELIST:
     case D3DDP2OP_TRIANGLESTRIP:
     case D3DDP2OP_TRIANGLEFAN:
-        return draw(made->context, &made->vertices, kind_of(opcode), n, DP2_U16(at), NULL, 0);
+        return draw_plain(made, opcode, n, at);
+    case D3DDP2OP_INDEXEDLINELIST2:
+    case D3DDP2OP_INDEXEDLINESTRIP:
     case D3DDP2OP_INDEXEDTRIANGLELIST2:
     case D3DDP2OP_INDEXEDTRIANGLESTRIP:
     case D3DDP2OP_INDEXEDTRIANGLEFAN:
-        return draw(made->context, &made->vertices, kind_of(opcode), n, DP2_U16(at), at + 2, 0);
+        return draw_from_start(made, opcode, n, at);
+    case D3DDP2OP_INDEXEDLINELIST:
     case D3DDP2OP_INDEXEDTRIANGLELIST:
-        return draw_absolute(made, n, at);
+        return draw_absolute(made, opcode, n, at);
     case D3DDP2OP_TRIANGLEFAN_IMM:
-        return draw_imm(made, n, at);
-    case D3DDP2OP_DRAWPRIMITIVE:
-    case D3DDP2OP_DRAWPRIMITIVE2:
-        return n ? draw_stream(made, opcode, at) : D3D_OK;
-    case D3DDP2OP_DRAWINDEXEDPRIMITIVE:
-        return n ? draw_indexed(made, at) : D3D_OK;
+    case D3DDP2OP_LINELIST_IMM:
+        return draw_imm(made, opcode, n, at);
     default:
-        return D3D_OK;
+        return draw_items(made, opcode, n, at);
     }
 }

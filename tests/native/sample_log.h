@@ -17,19 +17,18 @@ static void log_open(void)
 
 static void log_surface(const DD_CREATESURFACEEXDATA *data)
 {
-    const DD_SURFACE_LOCAL *local = (const DD_SURFACE_LOCAL *)data->lpDDSLcl;
-    const DD_SURFACE_GLOBAL *global = (const DD_SURFACE_GLOBAL *)local->lpGbl;
+    dp2_uptr local = data->lpDDSLcl;
     dp2log_surface_desc desc;
-    desc.handle = handle_of(data->lpDDSLcl);
-    desc.kind = global->ddpfSurface.dwFlags ? 1 : 0;
-    desc.width = global->wWidth;
-    desc.height = global->wHeight;
+    desc.handle = surface_handle(local);
+    desc.kind = surface_pixels(local) == NO_PIXELS ? 0 : 1;
+    desc.width = surface_width(local);
+    desc.height = surface_height(local);
     desc.format = desc.kind ? 21 : 0;  /* the tests' targets are A8R8G8B8 */
     desc.pitch = 0;
     desc.samples = 1;
     desc.usage = 0;
     log_open();
-    if (global->fpVidMem)
+    if (surface_bytes(local))
         dp2log_surface_created(&the_log, ticks, &desc);
     else
         dp2log_surface_destroyed(&the_log, ticks, desc.handle);
@@ -39,12 +38,12 @@ static void log_context(const D3DHAL_CONTEXTCREATEDATA *data)
 {
     log_open();
     dp2log_context_created(&the_log, ticks, data->dwhContext, 9,
-                           data->lpDDSLcl ? handle_of(data->lpDDSLcl) : 0, 0);
+                           data->lpDDSLcl ? surface_handle(data->lpDDSLcl) : 0, 0);
 }
 
 static dp2_u32 log_handle(dp2_uptr local)
 {
-    return local ? handle_of(local) : 0;
+    return local ? surface_handle(local) : 0;
 }
 
 static void log_call(const D3DHAL_DRAWPRIMITIVES2DATA *data)

@@ -90,6 +90,10 @@ static dp2_u32 issue(context *of, dp2_u32 id, dp2_u32 flags)
 dp2_u32 sample_query(context *of, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at)
 {
     dp2_u32 result = D3D_OK;
+#ifdef BUG_FIRST_DELETED
+    if (opcode == D3DDP2OP_DELETEQUERY && n)
+        n = 1;
+#endif
     while (result == D3D_OK && n--) {
         if (opcode == D3DDP2OP_CREATEQUERY)
             result = create(of, DP2_U32(at), DP2_U32(at + 4));

@@ -16,7 +16,7 @@ from dp2emu.dp2.blt import Blt
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.rig.served import NativeDriver, PipeRig, Served
-from tests.native.building import built, library, sample
+from tests.native.building import built, library, sample, served_sample
 
 FRONT, BACK = 1, 2
 WIDTH, HEIGHT = 4, 3
@@ -146,3 +146,16 @@ def test_a_driver_without_these_functions_says_so(kind: str) -> None:
         ):
             with pytest.raises(Unsupported, match=what):
                 asked()
+
+
+@pytest.mark.parametrize("kind", sorted(SERVED))
+def test_a_surface_that_the_driver_refuses_is_none(kind: str) -> None:
+    rigs = {
+        "native": lambda: NativeDriver(sample()),
+        "pipe": lambda: PipeRig(str(served_sample())),
+    }
+    with rigs[kind]() as rig:
+        with pytest.raises(Fault, match="DDERR_UNSUPPORTED"):
+            rig.create_surface(SurfaceDesc(FRONT, SurfaceKind.SURFACE, 4, 3, int(Format.D16)))
+        with_surfaces(rig)
+        assert words(rig, FRONT)[0] == 0x100

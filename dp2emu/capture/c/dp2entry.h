@@ -6,7 +6,7 @@
  * function of DirectDraw that the driver has: DP2STUB_HAS_FLIP (DdFlip), DP2STUB_HAS_BLT (DdBlt),
  * DP2STUB_HAS_SETCOLORKEY (DdSetColorKey), DP2STUB_HAS_CREATESURFACE (DdCreateSurface),
  * DP2STUB_HAS_DESTROYSURFACE (DdDestroySurface), DP2STUB_HAS_LOCK (DdLock), DP2STUB_HAS_UNLOCK
- * (DdUnlock).
+ * (DdUnlock), DP2STUB_HAS_GETDRIVERINFO (DdGetDriverInfo).
  */
 #ifndef DP2ENTRY_H
 #define DP2ENTRY_H
@@ -45,6 +45,9 @@ dp2_u32 DP2_ENTRY DdLock(DP2_NAME(DD_LOCKDATA) *data);
 #if defined(DP2STUB_HAS_UNLOCK)
 dp2_u32 DP2_ENTRY DdUnlock(DP2_NAME(DD_UNLOCKDATA) *data);
 #endif
+#if defined(DP2STUB_HAS_GETDRIVERINFO)
+dp2_u32 DP2_ENTRY DdGetDriverInfo(DP2_NAME(DD_GETDRIVERINFODATA) *data);
+#endif
 #ifdef __cplusplus
 }
 #endif
@@ -79,6 +82,9 @@ DP2_FUNCTION void dp2stub_enter(dp2stub_driver *driver)
 #endif
 #if defined(DP2STUB_HAS_UNLOCK)
     driver->unlock = DdUnlock;
+#endif
+#if defined(DP2STUB_HAS_GETDRIVERINFO)
+    driver->info = DdGetDriverInfo;
 #endif
 }
 

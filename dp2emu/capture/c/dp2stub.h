@@ -35,9 +35,11 @@
 #define DP2STUB_MAKE 0x102
 #define DP2STUB_READ 0x103
 #define DP2STUB_FINISH 0x104
+#define DP2STUB_ASK_INFO 0x105
 /* What it is given back, beside DP2LOG_ANSWER and DP2LOG_MEMORY. */
 #define DP2STUB_WELCOME 0x181
 #define DP2STUB_DONE 0x182
+#define DP2STUB_INFO 0x183
 /* Results of the stub's own. */
 #define DP2STUB_CORRUPT 0xE0000001u
 #define DP2STUB_UNKNOWN 0xE0000002u
@@ -47,6 +49,8 @@
 #define DP2STUB_FLIP_BYTES 16
 #define DP2STUB_BLIT_BYTES 80
 #define DP2STUB_COLORKEY_BYTES 20
+#define DP2STUB_GUID_BYTES 16
+#define DP2STUB_MOST_FORMATS 1024u
 
 #define DP2STUB_SRCBLT 0x8u             /* DDCKEY_SRCBLT */
 #define DP2STUB_ATTACHED 0x1u           /* DDRAWISURF_ATTACHED */
@@ -70,7 +74,7 @@
 typedef DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) dp2stub_call_data;
 
 /* The driver's entry points; only drawing is a must.  From `flip` on: DdFlip, DdBlt,
- * DdSetColorKey, DdCreateSurface, DdDestroySurface, DdLock and DdUnlock. */
+ * DdSetColorKey, DdCreateSurface, DdDestroySurface, DdLock, DdUnlock and DdGetDriverInfo. */
 typedef struct dp2stub_driver {
     dp2_u32 (DP2_ENTRY *draw)(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data);
     dp2_u32 (DP2_ENTRY *create)(DP2_NAME(D3DHAL_CONTEXTCREATEDATA) *data);
@@ -83,6 +87,7 @@ typedef struct dp2stub_driver {
     dp2_u32 (DP2_ENTRY *remove)(DP2_NAME(DD_DESTROYSURFACEDATA) *data);
     dp2_u32 (DP2_ENTRY *lock)(DP2_NAME(DD_LOCKDATA) *data);
     dp2_u32 (DP2_ENTRY *unlock)(DP2_NAME(DD_UNLOCKDATA) *data);
+    dp2_u32 (DP2_ENTRY *info)(DP2_NAME(DD_GETDRIVERINFODATA) *data);
 } dp2stub_driver;
 
 /* Memory that was reserved; it goes with the last level in it. */
@@ -622,6 +627,17 @@ DP2_FUNCTION dp2_u32 dp2stub_make_levels(dp2stub *stub, dp2stub_surface *surface
     return 0;
 }
 
+DP2_FUNCTION void dp2stub_forget(dp2stub *stub, dp2stub_surface *surface)
+{
+    surface->level->more.dwSurfaceHandle = 0;
+    surface->handle = 0;
+    if (surface->alias) {
+        dp2stub_leave(stub, surface->alias);
+        stub->release(surface->alias);
+    }
+    dp2stub_end_chain(stub, surface->chain);
+}
+
 DP2_FUNCTION dp2_u32 dp2stub_make(dp2stub *stub, const dp2_u8 *at, size_t size)
 {
     dp2stub_surface *surface, made, *owner = NULL;
@@ -655,7 +671,10 @@ DP2_FUNCTION dp2_u32 dp2stub_make(dp2stub *stub, const dp2_u8 *at, size_t size)
     made.level->more.dwSurfaceHandle = (dp2_u32)made.handle;
     made.chain->users += made.chain->users == 0 || owner;
     *surface = made;
-    return dp2stub_tell_surface(stub, surface);
+    result = dp2stub_tell_surface(stub, surface);
+    if (result)
+        dp2stub_forget(stub, surface); /* a surface that the driver refuses is none */
+    return result;
 }
 
 DP2_FUNCTION dp2_u32 dp2stub_unmake(dp2stub *stub, dp2log_u64 handle)
@@ -669,13 +688,7 @@ DP2_FUNCTION dp2_u32 dp2stub_unmake(dp2stub *stub, dp2log_u64 handle)
     surface->level->global.fpVidMem = 0;
     result = dp2stub_tell_surface(stub, surface);
     surface->level->global.fpVidMem = address;
-    surface->level->more.dwSurfaceHandle = 0;
-    surface->handle = 0;
-    if (surface->alias) {
-        dp2stub_leave(stub, surface->alias);
-        stub->release(surface->alias);
-    }
-    dp2stub_end_chain(stub, surface->chain);
+    dp2stub_forget(stub, surface);
     return result;
 }
 
@@ -951,6 +964,72 @@ DP2_FUNCTION dp2_u32 dp2stub_colorkey(dp2stub *stub, const dp2_u8 *at, size_t si
     return dp2stub_handled(handled, data.ddRVal);
 }
 
+/* What the driver tells of itself */
+
+DP2_FUNCTION int dp2stub_is_d3dcaps(const dp2_u8 *guid)
+{
+    static const dp2_u8 d3dcaps[] = GUID_D3DCAPS_BYTES;
+    int i;
+    for (i = 0; i < DP2STUB_GUID_BYTES; i++)
+        if (guid[i] != d3dcaps[i])
+            return 0;
+    return 1;
+}
+
+/* The texture formats that a D3DHAL_GLOBALDRIVERDATA points at, moved together behind `at`, which
+ * has `room` bytes; how many bytes they are. */
+DP2_FUNCTION size_t dp2stub_texture_formats(const DP2_NAME(D3DHAL_GLOBALDRIVERDATA) *known,
+                                            dp2_u8 *at, size_t room)
+{
+    const DP2_NAME(DDSURFACEDESC) *listed =
+        (const DP2_NAME(DDSURFACEDESC) *)known->lpTextureFormats;
+    size_t i, each = sizeof(listed->ddpfPixelFormat);
+    for (i = 0; listed && i < known->dwNumTextureFormats && i < DP2STUB_MOST_FORMATS; i++) {
+        if ((i + 1) * each > room)
+            break;
+        dp2stub_copy(at + i * each, &listed[i].ddpfPixelFormat, each);
+    }
+    return i * each;
+}
+
+/* The payload is the GUID and the driver's data, which go back behind the results; `at` is at a
+ * multiple of 8, so that they are too. */
+DP2_FUNCTION void dp2stub_info(dp2stub *stub, dp2_u8 *at, size_t size)
+{
+    DP2_NAME(DD_GETDRIVERINFODATA) data;
+    DP2_NAME(D3DHAL_GLOBALDRIVERDATA) known;
+    dp2_u8 head[16], *to = head;
+    dp2log_piece pieces[2];
+    if (size < DP2STUB_GUID_BYTES || !stub->driver.info) {
+        dp2stub_done(stub, size < DP2STUB_GUID_BYTES ? DP2STUB_CORRUPT : DP2STUB_UNKNOWN);
+        return;
+    }
+    dp2stub_clear(&data, sizeof(data));
+#ifdef DP2STUB_9X
+    data.dwContext = (dp2_uptr)&stub->adapter;
+#else
+    data.dhpdev = (dp2_uptr)&stub->adapter;
+#endif
+    data.dwSize = sizeof(data);
+    dp2stub_copy(&data.guidInfo, at, DP2STUB_GUID_BYTES);
+    data.dwExpectedSize = (dp2_u32)(size - DP2STUB_GUID_BYTES);
+    data.lpvData = (dp2_uptr)(at + DP2STUB_GUID_BYTES);
+    to = dp2log_put32(to, stub->driver.info(&data));
+    to = dp2log_put32(to, data.ddRVal);
+    to = dp2log_put32(to, data.dwActualSize);
+    dp2log_put32(to, (dp2_u32)(size - DP2STUB_GUID_BYTES));
+    pieces[0].data = head;
+    pieces[0].size = sizeof(head);
+    pieces[1].data = at + DP2STUB_GUID_BYTES;
+    pieces[1].size = size - DP2STUB_GUID_BYTES;
+    if (dp2stub_is_d3dcaps(at) && data.dwActualSize >= sizeof(known) &&
+        pieces[1].size >= sizeof(known)) {
+        dp2stub_copy(&known, pieces[1].data, sizeof(known));
+        pieces[1].size += dp2stub_texture_formats(&known, at + size, stub->room - size);
+    }
+    dp2log_record(&stub->log, DP2STUB_INFO, stub->time, pieces, 2);
+}
+
 /* Contexts */
 
 DP2_FUNCTION dp2stub_context *dp2stub_context_of(dp2stub *stub, int used, dp2log_u64 number)
@@ -1095,6 +1174,8 @@ DP2_FUNCTION void dp2stub_answer(dp2stub *stub, dp2_u32 tag, dp2_u8 *at, size_t 
         dp2stub_load(stub, at, size);
     else if (tag == DP2LOG_CALL)
         dp2stub_call(stub, at, size);
+    else if (tag == DP2STUB_ASK_INFO)
+        dp2stub_info(stub, at, size);
     else if (tag == DP2LOG_END)
         stub->over = 1;
     else
