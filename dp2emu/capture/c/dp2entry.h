@@ -1,8 +1,8 @@
 /*
  * dp2entry.h: the names of the driver's entry points that dp2stub.c and dp2play.h call.
  *
- * D3dDrawPrimitives2 is a must.  Define DP2STUB_NO_CREATE for a driver without D3dContextCreate
- * and D3dContextDestroy, DP2STUB_NO_SURFACE for one without D3dCreateSurfaceEx, and for each
+ * D3dDrawPrimitives2 is a must.  Define DP2PLAY_NO_CREATE for a driver without D3dContextCreate
+ * and D3dContextDestroy, DP2PLAY_NO_SURFACE for one without D3dCreateSurfaceEx, and for each
  * function of DirectDraw that the driver has: DP2STUB_HAS_FLIP (DdFlip), DP2STUB_HAS_BLT (DdBlt),
  * DP2STUB_HAS_SETCOLORKEY (DdSetColorKey), DP2STUB_HAS_CREATESURFACE (DdCreateSurface),
  * DP2STUB_HAS_DESTROYSURFACE (DdDestroySurface), DP2STUB_HAS_LOCK (DdLock), DP2STUB_HAS_UNLOCK
@@ -17,11 +17,11 @@
 extern "C" {
 #endif
 dp2_u32 DP2_ENTRY D3dDrawPrimitives2(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data);
-#if !defined(DP2STUB_NO_CREATE)
+#if !defined(DP2PLAY_NO_CREATE)
 dp2_u32 DP2_ENTRY D3dContextCreate(DP2_NAME(D3DHAL_CONTEXTCREATEDATA) *data);
 dp2_u32 DP2_ENTRY D3dContextDestroy(DP2_NAME(D3DHAL_CONTEXTDESTROYDATA) *data);
 #endif
-#if !defined(DP2STUB_NO_SURFACE)
+#if !defined(DP2PLAY_NO_SURFACE)
 dp2_u32 DP2_ENTRY D3dCreateSurfaceEx(DP2_NAME(DD_CREATESURFACEEXDATA) *data);
 #endif
 #if defined(DP2STUB_HAS_FLIP)
@@ -55,11 +55,11 @@ dp2_u32 DP2_ENTRY DdGetDriverInfo(DP2_NAME(DD_GETDRIVERINFODATA) *data);
 DP2_FUNCTION void dp2stub_enter(dp2stub_driver *driver)
 {
     driver->draw = D3dDrawPrimitives2;
-#if !defined(DP2STUB_NO_CREATE)
+#if !defined(DP2PLAY_NO_CREATE)
     driver->create = D3dContextCreate;
     driver->destroy = D3dContextDestroy;
 #endif
-#if !defined(DP2STUB_NO_SURFACE)
+#if !defined(DP2PLAY_NO_SURFACE)
     driver->surface = D3dCreateSurfaceEx;
 #endif
 #if defined(DP2STUB_HAS_FLIP)

@@ -24,6 +24,9 @@
 #endif
 #endif
 
+#ifndef DP2STUB_SURFACES
+#define DP2STUB_SURFACES 64 /* places of the first table; each next one has twice as many */
+#endif
 #ifndef DP2STUB_CONTEXTS
 #define DP2STUB_CONTEXTS 16
 #endif
@@ -210,7 +213,7 @@ DP2_FUNCTION dp2stub_surface *dp2stub_find(dp2stub *stub, dp2log_u64 handle)
 DP2_FUNCTION dp2stub_surface *dp2stub_free_surface(dp2stub *stub)
 {
     dp2stub_surface *longer;
-    size_t i, places = stub->places ? 2 * stub->places : 64;
+    size_t i, places = stub->places ? 2 * stub->places : DP2STUB_SURFACES;
     for (i = 0; i < stub->places; i++)
         if (!stub->surfaces[i].handle)
             return &stub->surfaces[i];
