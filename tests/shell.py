@@ -272,6 +272,10 @@ RUN = {
     "i686-w64-mingw32-gcc -I INCLUDES INCLUDES/dp2stub.c mydriver.c -o mydriver.exe": Result(
         files=("mydriver.exe",)
     ),
+    "gcc -m32 -DDP2STUB_9X -I INCLUDES INCLUDES/dp2stub.c mydriver.c -o mydriver": Result(
+        files=("mydriver",)
+    ),
+    "dp2emu conform query response --rig pipe:./mydriver": Result(err=r"\d\d passed, 0 failed"),
     "dp2emu convert fault.dp2 fault.c": Result(files=("fault.c",)),
     "gcc -g -fsanitize=address fault.c mydriver.c -o fault": Result(
         files=("fault",), instead="gcc -I INCLUDES -g fault.c mydriver.c -o fault"

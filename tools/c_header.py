@@ -6,14 +6,14 @@ python tools/c_header.py
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import IntFlag
 from pathlib import Path
 from typing import Any
 
 from construct import Array, Construct, FormatField
 
-from dp2emu.d3d import capflags, caps, devinfo, dp2structs, hal
+from dp2emu.d3d import capflags, caps, devinfo, dp2structs, hal, hal9x
 from dp2emu.d3d.ddraw import PixelFlags
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, PrimitiveType, QueryType
@@ -27,6 +27,7 @@ from dp2emu.d3d.flags import (
 )
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import SdkFlag
+from dp2emu.d3d.words import ByAbi
 from dp2emu.dp2.header_scan import row_of
 from dp2emu.dp2.table import TABLE
 
@@ -69,6 +70,9 @@ _TOP = """\
  * Names are those of the SDK.  To use this beside the SDK's own headers, define DP2_NAME(name)
  * before including it, to put something before the names of structures.  Of a union one member
  * is declared, and a comment tells its other names.  Pointers are unsigned numbers (dp2_uptr).
+ *
+ * With DP2STUB_9X the structures of surfaces are those of Windows 95, 98 and ME, under their own
+ * names (DDRAWI_DDRAWSURFACE_LCL) and under those of Windows NT (DD_SURFACE_LOCAL).
  *
  * Tokens follow each other at even addresses: read them with DP2_U16 and DP2_U32, not through a
  * pointer to a structure.  dp2walk.h finds where they end.
@@ -133,6 +137,15 @@ DP2_FUNCTION const dp2_token *dp2_token_of(dp2_u32 opcode)
     static const dp2_token table[] = {
 """
 
+_NINE = """\
+#ifdef DP2STUB_9X
+/* DirectDraw of Windows 95, 98 and ME: ddrawi.h. */
+"""
+_NT = """\
+#else
+/* DirectDraw of Windows NT: ddrawint.h. */
+"""
+
 _END = """\
     };
     return opcode < sizeof(table) / sizeof(table[0]) ? &table[opcode] : &none;
@@ -186,7 +199,7 @@ def _defines(rows: Iterable[tuple[str, int]], base: int = 10) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-_ALIASES = dp2structs.ALIASES | hal.ALIASES | hal.SURFACE_ALIASES
+_ALIASES = dp2structs.ALIASES | hal.ALIASES | hal.SURFACE_ALIASES | hal9x.ALIASES
 _GEOMETRY = {name: getattr(dp2structs, name) for name in ("POINT", "RECT")}
 
 
@@ -211,8 +224,20 @@ def _plain() -> Iterator[str]:
 
 
 def _by_abi() -> Iterator[str]:
-    for name, declare in (hal.BY_ABI | hal.SURFACES_BY_ABI | caps.BY_ABI).items():
-        yield _structure(name, declare(32), declare(64))
+    yield from _made_of(hal.BY_ABI | hal.CALLS_BY_ABI | caps.BY_ABI)
+    yield _NINE
+    yield from (_structure(name, each, each) for name, each in hal9x.PLAIN.items())
+    yield from _made_of(hal9x.BY_ABI)
+    yield "".join(
+        f"typedef DP2_NAME({ours}) DP2_NAME({name});\n" for name, ours in hal9x.NAMES.items()
+    )
+    yield _NT
+    yield from _made_of(hal.SURFACES_BY_ABI)
+    yield "#endif\n"
+
+
+def _made_of(listed: Mapping[str, ByAbi]) -> Iterator[str]:
+    return (_structure(name, declare(32), declare(64)) for name, declare in listed.items())
 
 
 def _members(declaration: Any) -> dict[str, tuple[int, Any]]:
@@ -259,13 +284,11 @@ def _declared(name: str, narrow: Any, wide: Any) -> str:
 
 
 def _type(narrow: Any, wide: Any) -> str:
-    if narrow is hal.SURFACES_BY_ABI["DDBLTFX"](32):
-        return "DP2_NAME(DDBLTFX)"
-    if narrow.sizeof() != wide.sizeof():
-        return "dp2_uptr"
     if isinstance(narrow, FormatField):
-        return _TYPES[narrow.fmtstr[-1]]
-    name = next(name for name, value in _structures().items() if value is narrow)
+        return "dp2_uptr" if narrow is not wide else _TYPES[narrow.fmtstr[-1]]
+    inside = hal.CALLS_BY_ABI | hal9x.BY_ABI
+    listed = _structures() | hal9x.PLAIN | {name: made(32) for name, made in inside.items()}
+    name = next(name for name, value in listed.items() if value is narrow)
     return f"DP2_NAME({name})"
 
 

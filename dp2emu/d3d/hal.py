@@ -4,7 +4,9 @@ Those with pointers depend on the host: they are functions of ``abi``, 32 or 64,
 padding a 64-bit compiler adds.  Where the header has a union, the widest member is declared, or
 the one of surfaces with pixels; ``ALIASES`` has the other names.  Sources: wire format, "The call"
 and "Driver information"; the public documentation of DD_SURFACE_LOCAL, DD_SURFACE_GLOBAL,
-DD_SURFACE_MORE, DD_CREATESURFACEEXDATA, DD_FLIPDATA, DD_BLTDATA, DDBLTFX, DD_DRVSETCOLORKEYDATA.
+DD_SURFACE_MORE, DD_ATTACHLIST, DD_CREATESURFACEEXDATA, DD_CREATESURFACEDATA,
+DD_DESTROYSURFACEDATA, DD_LOCKDATA, DD_UNLOCKDATA, DD_FLIPDATA, DD_BLTDATA, DDBLTFX,
+DD_DRVSETCOLORKEYDATA, DDSURFACEDESC2.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from construct import Array, Struct
 
 from dp2emu.d3d.dp2structs import RECT
 from dp2emu.d3d.sdk import SdkEnum
-from dp2emu.d3d.words import BYTE, ByAbi, by_abi, dwords, longs, pad64, pointers, words
+from dp2emu.d3d.words import BYTE, ByAbi, aligned, by_abi, dwords, longs, pad64, pointers, words
 
 ALIASES: dict[tuple[str, str], str] = {
     ("D3DHAL_DRAWPRIMITIVES2DATA", "lpVertices"): "lpDDVertex",
@@ -132,12 +134,21 @@ DD_GETFORMATDATA = _GDI2 + dwords("dwFormatIndex") + "format" / _PIXELFORMAT
 _COLORKEY = dwords("dwColorSpaceLowValue dwColorSpaceHighValue")
 _CAPS = dwords("dwCaps")
 _CAPSEX = dwords("dwCaps2 dwCaps3 dwCaps4")
+_CAPS2 = dwords("dwCaps dwCaps2 dwCaps3 dwCaps4")
 _GUID = dwords("Data1") + words("Data2 Data3") + "Data4" / Array(8, BYTE)
 
 SURFACE_ALIASES: dict[tuple[str, str], str] = {
     ("DDPIXELFORMAT", "dwPrivateFormatBitCount"): "dwRGBBitCount",
     ("DDPIXELFORMAT", "dwOperations"): "dwRBitMask",
     ("DDPIXELFORMAT", "MultiSampleCaps"): "dwGBitMask",
+    ("DDSURFACEDESC2", "dwLinearSize"): "lPitch",
+    ("DDSURFACEDESC2", "dwDepth"): "dwBackBufferCount",
+    ("DDSURFACEDESC2", "dwRefreshRate"): "dwMipMapCount",
+    ("DDSURFACEDESC2", "dwFVF"): "ddpfPixelFormat",
+    ("DD_SURFACE_GLOBAL", "dwBlockSizeY"): "lSlicePitch",
+    ("DD_SURFACE_GLOBAL", "dwBlockSizeX"): "lpVidMemHeap",
+    ("DD_SURFACE_GLOBAL", "dwUserMemSize"): "lpVidMemHeap",
+    ("DD_SURFACE_GLOBAL", "dwLinearSize"): "lPitch",
 }
 """``ALIASES`` for structures of DirectDraw surfaces: the names that format lists use."""
 
@@ -147,6 +158,7 @@ SURFACES = {
     "GUID": _GUID,
     "DDSCAPS": _CAPS,
     "DDSCAPSEX": _CAPSEX,
+    "DDSCAPS2": _CAPS2,
 }
 """Name -> declaration, for structures of DirectDraw surfaces without pointers, which are the same
 on 32- and 64-bit hosts."""
@@ -168,6 +180,42 @@ _BLTFX = by_abi(
     "ddckDestColorkey" / _COLORKEY,
     "ddckSrcColorkey" / _COLORKEY,
 )
+
+_SURFACEDESC2 = aligned(
+    dwords("dwSize dwFlags dwHeight dwWidth"),
+    longs("lPitch"),
+    dwords("dwBackBufferCount dwMipMapCount dwAlphaBitDepth dwReserved"),
+    pointers("lpSurface"),
+    "ddckCKDestOverlay" / _COLORKEY,
+    "ddckCKDestBlt" / _COLORKEY,
+    "ddckCKSrcOverlay" / _COLORKEY,
+    "ddckCKSrcBlt" / _COLORKEY,
+    "ddpfPixelFormat" / _PIXELFORMAT,
+    "ddsCaps" / _CAPS2,
+    dwords("dwTextureStage"),
+)
+
+CALLS_BY_ABI: dict[str, ByAbi] = {
+    "DDBLTFX": _BLTFX,
+    # A texture format of D3DHAL_GLOBALDRIVERDATA.
+    "DDSURFACEDESC": by_abi(
+        dwords("dwSize dwFlags dwHeight dwWidth"),
+        longs("lPitch"),
+        dwords("dwBackBufferCount dwMipMapCount dwAlphaBitDepth dwReserved"),
+        pad64,
+        pointers("lpSurface"),
+        "ddckCKDestOverlay" / _COLORKEY,
+        "ddckCKDestBlt" / _COLORKEY,
+        "ddckCKSrcOverlay" / _COLORKEY,
+        "ddckCKSrcBlt" / _COLORKEY,
+        "ddpfPixelFormat" / _PIXELFORMAT,
+        "ddsCaps" / _CAPS,
+        pad64,
+    ),
+    "DDSURFACEDESC2": _SURFACEDESC2,
+}
+"""Structures inside of calls about surfaces, the same for Windows NT and Windows 9x; as
+``SURFACES_BY_ABI``."""
 
 SURFACES_BY_ABI: dict[str, ByAbi] = {
     # Its handles are a namespace of their own.
@@ -205,6 +253,29 @@ SURFACES_BY_ABI: dict[str, ByAbi] = {
         pointers("lpSurfMore lpAttachList lpAttachListFrom"),
         "rcOverlaySrc" / RECT,
     ),
+    # A level of a texture is in the list of the level above it.
+    "DD_ATTACHLIST": by_abi(pointers("lpLink lpAttached")),
+    # lplpSList points at dwSCnt pointers to surfaces.
+    "DD_CREATESURFACEDATA": aligned(
+        pointers("lpDD lpDDSurfaceDesc lplpSList"),
+        dwords("dwSCnt ddRVal"),
+        pointers("CreateSurface"),
+    ),
+    "DD_DESTROYSURFACEDATA": aligned(
+        pointers("lpDD lpDDSurface"), dwords("ddRVal"), pointers("DestroySurface")
+    ),
+    # lpSurfData is where the memory can be used until the surface is unlocked.
+    "DD_LOCKDATA": aligned(
+        pointers("lpDD lpDDSurface"),
+        dwords("bHasRect"),
+        "rArea" / RECT,
+        pointers("lpSurfData"),
+        dwords("ddRVal"),
+        pointers("Lock"),
+        dwords("dwFlags"),
+        pointers("fpProcess"),
+    ),
+    "DD_UNLOCKDATA": aligned(pointers("lpDD lpDDSurface"), dwords("ddRVal"), pointers("Unlock")),
     # Memory 0 takes the handle away.
     "DD_CREATESURFACEEXDATA": by_abi(
         dwords("dwFlags"), pad64, pointers("lpDDLcl lpDDSLcl"), dwords("ddRVal"), pad64
@@ -215,7 +286,6 @@ SURFACES_BY_ABI: dict[str, ByAbi] = {
         dwords("dwFlags ddRVal"),
         pointers("Flip lpSurfCurrLeft lpSurfTargLeft"),
     ),
-    "DDBLTFX": _BLTFX,
     "DD_BLTDATA": by_abi(
         pointers("lpDD lpDDDestSurface"),
         "rDest" / RECT,
@@ -243,21 +313,6 @@ SURFACES_BY_ABI: dict[str, ByAbi] = {
         pointers("lpvData"),
         dwords("dwActualSize ddRVal"),
     ),
-    # A texture format of D3DHAL_GLOBALDRIVERDATA.
-    "DDSURFACEDESC": by_abi(
-        dwords("dwSize dwFlags dwHeight dwWidth"),
-        longs("lPitch"),
-        dwords("dwBackBufferCount dwMipMapCount dwAlphaBitDepth dwReserved"),
-        pad64,
-        pointers("lpSurface"),
-        "ddckCKDestOverlay" / _COLORKEY,
-        "ddckCKDestBlt" / _COLORKEY,
-        "ddckCKSrcOverlay" / _COLORKEY,
-        "ddckCKSrcBlt" / _COLORKEY,
-        "ddpfPixelFormat" / _PIXELFORMAT,
-        "ddsCaps" / _CAPS,
-        pad64,
-    ),
     # dwFlags are DDCKEY_*.
     "DD_DRVSETCOLORKEYDATA": by_abi(
         pointers("lpDDSurface"),
@@ -267,5 +322,5 @@ SURFACES_BY_ABI: dict[str, ByAbi] = {
         pointers("SetColorKey"),
     ),
 }
-"""Name of a structure of DirectDraw surfaces that has pointers -> function of the pointer size in
-bits, 32 or 64, that returns its declaration; each follows the structures that it contains."""
+"""Name of a structure of surfaces of Windows NT that has pointers -> function of the pointer size
+in bits, 32 or 64, that returns its declaration; each follows the structures that it contains."""

@@ -66,6 +66,39 @@ def by_abi(*parts: Any) -> ByAbi:
     return declaration
 
 
+def aligned(*parts: Any) -> ByAbi:
+    """Function of the pointer size: as ``by_abi``, with the padding that C compilers add."""
+    packed = by_abi(*parts)
+
+    @cache
+    def declaration(abi: int) -> Any:
+        members: list[Any] = []
+        at = most = 0
+        for member in packed(abi).subcons:
+            unit = _alignment(member)
+            most = max(most, unit)
+            members += [c.Padding(-at % unit)] if at % unit else []
+            members.append(member)
+            at += -at % unit + member.sizeof()
+        return c.Struct(*members, *([c.Padding(-at % most)] if at % most else []))
+
+    return declaration
+
+
+def _alignment(member: Any) -> int:
+    """The multiple, in bytes, at which a C compiler places a member."""
+    if isinstance(member, c.Struct):
+        return max(map(_alignment, member.subcons))
+    if isinstance(member, c.Renamed | c.Array):
+        return _alignment(member.subcon)
+    return int(member.sizeof()) if isinstance(member, c.FormatField) else 1
+
+
+def inside(name: str, declare: ByAbi) -> ByAbi:
+    """Function of the pointer size: a member ``name`` that is a structure with pointers."""
+    return lambda abi: name / declare(abi)
+
+
 def pointers(names: str) -> ByAbi:
     """Function of the pointer size that returns pointer members with the names in ``names``."""
     return lambda abi: record(POINTER[abi], names)

@@ -13,9 +13,6 @@ import sys
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from construct import Array, FormatField
-from construct import Struct as Declared
-
 from dp2emu.capture.payloads import Kind, decode, encode
 from dp2emu.capture.rawlog import END, MAGIC, pack
 from dp2emu.capture.records import (
@@ -38,58 +35,22 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError, Dp2Error, Fault
 from dp2emu.rig import wire
 from dp2emu.rig.failure import MARK, FindingKind
+from dp2emu.rig.places import Place, Surfaces
+from dp2emu.rig.structures import ABI, fill, structure
 from dp2emu.rig.wire import Ask, Message, Reply, receive
-
-ABI = 8 * ctypes.sizeof(ctypes.c_void_p)
-"""Bits of a pointer on this host."""
-
-_TYPES: dict[str, Any] = {
-    "B": ctypes.c_uint8, "H": ctypes.c_uint16, "L": ctypes.c_uint32, "I": ctypes.c_uint32,
-    "l": ctypes.c_int32, "i": ctypes.c_int32, "Q": ctypes.c_uint64, "f": ctypes.c_float,
-}  # fmt: skip
-
-
-def structure(name: str, declaration: Any) -> type[ctypes.Structure]:
-    """Return a ctypes structure with the layout of a construct declaration; its padding becomes
-    members.
-
-    Raises TypeError if the sizes differ on this host.
-    """
-    fields = [
-        (member.name or f"_{place}", _type(f"{name}_{member.name}", member))
-        for place, member in enumerate(declaration.subcons)
-    ]
-    made = type(name, (ctypes.Structure,), {"_fields_": fields})
-    if ctypes.sizeof(made) != declaration.sizeof():
-        raise TypeError(f"{name} has {ctypes.sizeof(made)} bytes here")
-    return made
-
-
-def _type(name: str, member: Any) -> Any:
-    inner = member.subcon if member.name is not None else member
-    if isinstance(inner, FormatField):
-        return _TYPES[inner.fmtstr[-1]]
-    if isinstance(inner, Declared):
-        return structure(name, inner)
-    if isinstance(inner, Array):
-        return _TYPES[inner.subcon.fmtstr[-1]] * inner.count
-    return ctypes.c_uint8 * inner.sizeof()
-
 
 _CALL = structure("D3DHAL_DRAWPRIMITIVES2DATA", hal.BY_ABI["D3DHAL_DRAWPRIMITIVES2DATA"](ABI))
 _CREATE = structure("D3DHAL_CONTEXTCREATEDATA", hal.BY_ABI["D3DHAL_CONTEXTCREATEDATA"](ABI))
 _DESTROY = structure("D3DHAL_CONTEXTDESTROYDATA", hal.BY_ABI["D3DHAL_CONTEXTDESTROYDATA"](ABI))
-_SURFACE_EX, _LOCAL, _GLOBAL, _MORE, _DIRECTDRAW, _FLIP, _BLT, _KEY = (
+_SURFACE_EX, _DIRECTDRAW, _FLIP, _BLT, _KEY = (
     structure(name, hal.SURFACES_BY_ABI[name](ABI))
     for name in (
-        "DD_CREATESURFACEEXDATA", "DD_SURFACE_LOCAL", "DD_SURFACE_GLOBAL", "DD_SURFACE_MORE",
-        "DD_DIRECTDRAW_LOCAL", "DD_FLIPDATA", "DD_BLTDATA", "DD_DRVSETCOLORKEYDATA",
+        "DD_CREATESURFACEEXDATA", "DD_DIRECTDRAW_LOCAL", "DD_FLIPDATA", "DD_BLTDATA",
+        "DD_DRVSETCOLORKEYDATA",
     )
 )  # fmt: skip
-_INFO, _TEXTURE_FORMAT = (
-    structure(name, hal.SURFACES_BY_ABI[name](ABI))
-    for name in ("DD_GETDRIVERINFODATA", "DDSURFACEDESC")
-)
+_INFO = structure("DD_GETDRIVERINFODATA", hal.SURFACES_BY_ABI["DD_GETDRIVERINFODATA"](ABI))
+_TEXTURE_FORMAT = structure("DDSURFACEDESC", hal.CALLS_BY_ABI["DDSURFACEDESC"](ABI))
 _GLOBAL_DATA = caps.BY_ABI["D3DHAL_GLOBALDRIVERDATA"](ABI)
 _FILLER = 0xA5
 _NOTHING = 0
@@ -206,70 +167,12 @@ _SRCBLT = 0x8
 """DDCKEY_SRCBLT, the DdSetColorKey flag of a colour key for source blits."""
 _HASCKEYSRCBLT = 0x0800
 """DDRAWISURF_HASCKEYSRCBLT: ddckCKSrcBlt is valid."""
-_PIXEL_FORMAT = (
-    "dwSize", "dwFlags", "dwFourCC", "dwRGBBitCount",
-    "dwRBitMask", "dwGBitMask", "dwBBitMask", "dwRGBAlphaBitMask",
-)  # fmt: skip
+_OF_SURFACES = "DdCreateSurface", "DdDestroySurface", "DdLock", "DdUnlock"
 _NO_CONTEXT = 0x0BAD0000
 """Bits of the invalid dwhContext that a driver gets if the rig names an unknown context."""
 _PAYLOAD_BYTES = wire.LONGEST
 _OLDEST = 4
 """ContextCreate passes the DirectX version (6 to 9) minus this number in dwhContext."""
-
-
-class Place:
-    """The memory of a surface and the DirectDraw structures that describe it to a driver.
-
-    A level of another surface uses a part of that surface's memory.  Mutable: the driver may write
-    to the structures.
-    """
-
-    def __init__(self, row: dict[str, int], owner: Place | None) -> None:
-        name = f"surface {row['handle']}"
-        self.size = row["bytes"]
-        self.offset: int = row["offset"] + (owner.offset if owner else 0)
-        self.memory: Guarded = owner.memory if owner else Guarded(self.size, name)
-        self.shared = _GLOBAL(
-            fpVidMem=self.memory.address + self.offset,
-            lPitch=row["pitch"],
-            wHeight=row["height"],
-            wWidth=row["width"],
-        )
-        for member in _PIXEL_FORMAT:
-            setattr(self.shared.ddpfSurface, member, row[member])
-        self.more = _MORE(dwMipMapCount=row["levels"], dwSurfaceHandle=row["handle"])
-        self.more.ddsCapsEx.dwCaps2 = row["caps2"]
-        self.local = _LOCAL(
-            lpGbl=ctypes.addressof(self.shared), lpSurfMore=ctypes.addressof(self.more)
-        )
-        self.local.ddsCaps.dwCaps = row["caps"]
-
-    @property
-    def pointer(self) -> int:
-        """Return the address of the surface's DD_SURFACE_LOCAL, by which calls refer to it."""
-        return ctypes.addressof(self.local)
-
-    def exchange(self, other: Place) -> None:
-        """Exchange the memory of two surfaces, as DirectDraw does after a flip."""
-        one, two = self.shared, other.shared
-        one.fpVidMem, two.fpVidMem = two.fpVidMem, one.fpVidMem
-        self.memory, other.memory = other.memory, self.memory
-        self.offset, other.offset = other.offset, self.offset
-
-    def reach(self, offset: int, size: int) -> int:
-        """Return the offset in ``memory`` of the surface's byte ``offset``.
-
-        Raises Fault unless ``size`` bytes from there on are in the surface.
-        """
-        if offset + size > self.size:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, "outside the surface")
-        return self.offset + offset
-
-
-def _fill(structure: Any, values: tuple[int, ...]) -> None:
-    """Set the first members of a structure to ``values``, in order."""
-    for (name, _), value in zip(structure._fields_, values, strict=False):
-        setattr(structure, name, value)
 
 
 class Host:
@@ -286,9 +189,11 @@ class Host:
         self._surface_ex = getattr(library, "D3dCreateSurfaceEx", None)
         self._adapter = (ctypes.c_uint8 * 4096)()
         self._directdraw = _DIRECTDRAW(lpGbl=ctypes.addressof(self._adapter))
-        self._places: dict[int, Place] = {}
+        adapter = ctypes.addressof(self._adapter)
+        self._surfaces = Surfaces(self._called, Guarded, adapter)
         self._contexts: dict[int, int] = {}
         self._user: Guarded | None = None
+        self._places_surfaces = any(hasattr(library, name) for name in _OF_SURFACES)
 
     def answer(self, message: Message) -> tuple[int, bytes]:
         """Perform the request in a record; returns (tag, payload) of the reply."""
@@ -308,12 +213,17 @@ class Host:
 
     def where(self, address: int) -> str | None:
         """Describe an address in a guard page of a surface or of user vertices, else None."""
-        memories = [place.memory for place in self._places.values()]
-        for memory in [*memories, *filter(None, [self._user])]:
+        for memory in self._memories():
             place = memory.where(address)
             if place is not None:
                 return place
         return None
+
+    def _memories(self) -> list[Guarded]:
+        """Return the memory that this process reserved for surfaces and user vertices."""
+        levels = (level.memory for place in self._surfaces for level in place.levels)
+        own = {id(memory): memory for memory in levels if isinstance(memory, Guarded)}
+        return [*own.values(), *filter(None, [self._user])]
 
     # Requests
 
@@ -322,21 +232,17 @@ class Host:
 
     def _make(self, payload: bytes) -> tuple[int, bytes]:
         row = dict(zip(wire.MAKE.names, wire.MAKE.unpack(payload), strict=True))
-        owner = self._place(row["parent"]) if row["parent"] else None
-        if row["handle"] in self._places:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, "there is such a surface")
-        if owner is not None:
-            owner.reach(row["offset"], row["bytes"])
-        place = Place(row, owner)
+        place = self._surfaces.make(row)
+        self._check_places()
         reply = self._notify(place)
-        if reply == _done(HResult.D3D_OK):
-            self._places[row["handle"]] = place
+        if reply != _done(HResult.D3D_OK):
+            self._surfaces.remove(row["handle"])
         return reply
 
     def _read(self, payload: bytes) -> tuple[int, bytes]:
         handle, offset, size = wire.READ.unpack(payload)
-        place = self._place(handle)
-        data = place.memory.read(place.reach(offset, size), size)
+        data = self._surfaces.read(handle, offset, size)
+        self._check_places()
         kind, _, reply = encode(MemoryWritten(handle, offset, data))
         return kind, bytes(reply)
 
@@ -374,34 +280,47 @@ class Host:
     # Records of logs
 
     def _destroy_surface(self, record: SurfaceDestroyed) -> tuple[int, bytes]:
-        place = self._place(record.handle)
-        place.shared.fpVidMem = 0
+        place = self._surfaces[record.handle]
+        shared = place.first.shared
+        address, shared.fpVidMem = shared.fpVidMem, 0
         reply = self._notify(place)
-        del self._places[record.handle]
+        shared.fpVidMem = address
+        self._surfaces.remove(record.handle)
         return reply
 
     def _write(self, record: MemoryWritten) -> tuple[int, bytes]:
-        place = self._place(record.handle)
-        place.memory.write(place.reach(record.offset, len(record.data)), record.data)
+        self._surfaces.write(record.handle, record.offset, record.data)
+        self._check_places()
         return _done(HResult.D3D_OK)
 
+    def _wait(self, record: Locked) -> tuple[int, bytes]:
+        self._surfaces.wait(record.handle)
+        self._check_places()
+        return _done(HResult.D3D_OK)
+
+    def _check_places(self) -> None:
+        """Check the memory of a driver that had a call for what is no call of other drivers."""
+        if self._places_surfaces:
+            self._check()
+
     def _flip(self, record: Flipped) -> tuple[int, bytes]:
-        front, back = self._place(record.front), self._place(record.back)
-        if front.size != back.size and hasattr(self._library, "DdFlip"):
+        front, back = self._surfaces[record.front], self._surfaces[record.back]
+        alike = front.size == back.size and front.flippable and back.flippable
+        if not alike and hasattr(self._library, "DdFlip"):
             raise Fault(HResult.DDERR_INVALIDPARAMS, "surfaces that are not alike")
         directdraw = ctypes.addressof(self._adapter)
         data = _FLIP(lpDD=directdraw, lpSurfCurr=front.pointer, lpSurfTarg=back.pointer)
         result = self._called("DdFlip", data)
         if result == HResult.D3D_OK:
-            front.exchange(back)
+            front.first.exchange(back.first)
         return self._done_or_unknown(result)
 
     def _blit(self, record: Blitted) -> tuple[int, bytes]:
         blt = record.blt
         data = _BLT(
             lpDD=ctypes.addressof(self._adapter),
-            lpDDDestSurface=self._place(blt.target).pointer,
-            lpDDSrcSurface=self._place(blt.source).pointer if blt.source else 0,
+            lpDDDestSurface=self._surfaces[blt.target].pointer,
+            lpDDSrcSurface=self._surfaces[blt.source].pointer if blt.source else 0,
             dwFlags=blt.flags,
             dwROPFlags=blt.rop,
         )
@@ -409,26 +328,26 @@ class Host:
         read = blt.source_left, blt.source_top, blt.source_right, blt.source_bottom
         for name, corners in (("rDest", written), ("rSrc", read)):
             for each in (name, name.replace("r", "rOrig", 1)):
-                _fill(getattr(data, each), corners)
+                fill(getattr(data, each), corners)
         effects = data.bltFX
         effects.dwSize, effects.dwDDFX, effects.dwROP = ctypes.sizeof(effects), blt.fx, blt.rop
         effects.lpDDSPattern = blt.fill  # dwFillColor of the union
-        _fill(effects.ddckSrcColorkey, (blt.low, blt.high))
-        _fill(effects.ddckDestColorkey, (blt.dest_low, blt.dest_high))
+        fill(effects.ddckSrcColorkey, (blt.low, blt.high))
+        fill(effects.ddckDestColorkey, (blt.dest_low, blt.dest_high))
         return self._done_or_unknown(self._called("DdBlt", data))
 
     def _set_key(self, record: ColorKeySet) -> tuple[int, bytes]:
         """Set a key for source blits in the surface, then call DdSetColorKey."""
-        key, surface = (record.low, record.high), self._place(record.handle)
-        _fill(surface.local.ddckCKSrcBlt, key)
-        surface.local.dwFlags |= _HASCKEYSRCBLT
+        key, surface = (record.low, record.high), self._surfaces[record.handle]
+        fill(surface.first.local.ddckCKSrcBlt, key)
+        surface.first.local.dwFlags |= _HASCKEYSRCBLT
         data = _KEY(lpDDSurface=surface.pointer, dwFlags=_SRCBLT)
-        _fill(data.ckNew, key)
+        fill(data.ckNew, key)
         return self._done_or_unknown(self._called("DdSetColorKey", data))
 
     def _remove_key(self, record: ColorKeyRemoved) -> tuple[int, bytes]:
         """Clear the flag in the surface's structure that it has a colour key; calls no driver."""
-        self._place(record.handle).local.dwFlags &= ~_HASCKEYSRCBLT
+        self._surfaces[record.handle].first.local.dwFlags &= ~_HASCKEYSRCBLT
         return _done(HResult.D3D_OK)
 
     def _called(self, name: str, data: Any) -> int | None:
@@ -472,19 +391,19 @@ class Host:
 
     def _call(self, record: Called) -> tuple[int, bytes]:
         call = record.call
-        commands = self._places.get(call.lpDDCommands)
+        commands = self._surfaces.get(call.lpDDCommands)
         if call.commands:
             if commands is None:
                 raise Fault(HResult.DDERR_INVALIDPARAMS, "no command buffer")
             at = commands.reach(call.dwCommandOffset, len(call.commands))
-            commands.memory.write(at, call.commands)
+            commands.first.memory.write(at, call.commands)
         data = self._data(call)
         self._draw(ctypes.byref(data))
         self._check()
         result, end = data.dwVertexSize, data.dwErrorOffset
         response = b""
         if result == HResult.D3D_OK and commands is not None and end <= commands.size:
-            response = commands.memory.read(commands.offset, end)
+            response = commands.first.memory.read(commands.first.start, end)
         answer = Answer(result, end, self.ticks, response, data.dwFlags)
         kind, _, reply = encode(Answered(answer))
         return kind, bytes(reply)
@@ -496,8 +415,8 @@ class Host:
             setattr(data, name, getattr(call, name, 0))
         data.dwhContext = self._contexts.get(call.dwhContext, call.dwhContext | _NO_CONTEXT)
         data.lpDDCommands = self._pointer(call.lpDDCommands)
-        states = self._places.get(call.lpdwRStates)
-        data.lpdwRStates = states.memory.address + states.offset if states else 0
+        states = self._surfaces.get(call.lpdwRStates)
+        data.lpdwRStates = states.first.shared.fpVidMem if states else 0
         data.lpDDVertex = self._pointer(call.lpDDVertex)
         self._user = None
         if call.vertices is not None:
@@ -508,8 +427,7 @@ class Host:
 
     def _check(self) -> None:
         """End this process with a finding if the driver has written next to a surface's memory."""
-        memories = [place.memory for place in self._places.values()]
-        for memory in [*memories, *filter(None, [self._user])]:
+        for memory in self._memories():
             if not memory.intact():
                 what = f"{MARK} {FindingKind.OVERRUN.value} stored beside {memory.name}\n"
                 os.write(2, what.encode())
@@ -523,13 +441,9 @@ class Host:
             self._surface_ex(ctypes.byref(data))
         return _done(data.ddRVal)
 
-    def _place(self, handle: int) -> Place:
-        if handle not in self._places:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")
-        return self._places[handle]
-
     def _pointer(self, handle: int) -> int:
-        return self._places[handle].pointer if handle in self._places else 0
+        place = self._surfaces.get(handle)
+        return place.pointer if place is not None else 0
 
 
 def _texture_formats(data: bytes) -> bytes:
@@ -559,7 +473,7 @@ _RECORDED: dict[type[Record], Callable[[Host, Any], tuple[int, bytes]]] = {
     ContextCreated: Host._open,
     ContextDestroyed: Host._close,
     Called: Host._call,
-    Locked: Host._acknowledge,
+    Locked: Host._wait,
     Flipped: Host._flip,
     Blitted: Host._blit,
     ColorKeySet: Host._set_key,

@@ -20,7 +20,7 @@ from dp2emu.rig.describing import make_payload
 from dp2emu.text.commands import Shown, command_lines, response_lines
 from dp2emu.text.contexts import Contexts
 
-HEADERS = ("dp2.h", "dp2log.h", "dp2stub.h", "dp2play.h")
+HEADERS = ("dp2.h", "dp2log.h", "dp2stub.h", "dp2entry.h", "dp2play.h")
 """Header files of the driver kit, in the order in which the generated C source includes them."""
 
 _INCLUDE = re.compile(r'^#include "dp2[a-z]*\.h"\n', re.MULTILINE)

@@ -48,6 +48,8 @@ def test_every_header_is_clean_in_every_language_standard_compiler_and_word_size
         pytest.skip(f"{lacks} is missing")
     for header in ALL:
         assert compile_as(standard, command, f'#include "{header}"\n') == "", header
+    together = "".join(f'#include "{header}"\n' for header in ALL)
+    assert compile_as(standard, command, f"#define DP2STUB_9X\n{together}") == ""
 
 
 @pytest.mark.parametrize("header", HEADERS)
@@ -60,6 +62,17 @@ def test_every_header_for_drivers_compiles_without_a_library(
 
 def test_all_headers_go_together_and_twice() -> None:
     compile_only(GCC, "".join(f'#include "{header}"\n' for header in HEADERS * 2))
+
+
+def test_windows_9x_has_its_structures_under_both_names() -> None:
+    both = "typedef char same[sizeof(DD_BLTDATA) == sizeof(DDHAL_BLTDATA) ? 1 : -1];\n"
+    compile_only(GCC, f'#define DP2STUB_9X\n#include "dp2.h"\n{both}')
+    compile_only(
+        GCC,
+        "#define DP2_NAME(name) KIT_##name\n#define DP2STUB_9X\n"
+        '#include "dp2.h"\n'
+        "KIT_DD_SURFACE_LOCAL one; KIT_DDRAWI_DDRAWSURFACE_LCL *two = &one;\n",
+    )
 
 
 def test_structures_may_get_other_names() -> None:

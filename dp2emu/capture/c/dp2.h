@@ -8,6 +8,9 @@
  * before including it, to put something before the names of structures.  Of a union one member
  * is declared, and a comment tells its other names.  Pointers are unsigned numbers (dp2_uptr).
  *
+ * With DP2STUB_9X the structures of surfaces are those of Windows 95, 98 and ME, under their own
+ * names (DDRAWI_DDRAWSURFACE_LCL) and under those of Windows NT (DD_SURFACE_LOCAL).
+ *
  * Tokens follow each other at even addresses: read them with DP2_U16 and DP2_U32, not through a
  * pointer to a structure.  dp2walk.h finds where they end.
  */
@@ -670,6 +673,18 @@ DP2_ASSERT(size_DDSCAPSEX, sizeof(DP2_NAME(DDSCAPSEX)) == 12);
 DP2_ASSERT(DDSCAPSEX_dwCaps2, offsetof(DP2_NAME(DDSCAPSEX), dwCaps2) == 0);
 DP2_ASSERT(DDSCAPSEX_dwCaps3, offsetof(DP2_NAME(DDSCAPSEX), dwCaps3) == 4);
 DP2_ASSERT(DDSCAPSEX_dwCaps4, offsetof(DP2_NAME(DDSCAPSEX), dwCaps4) == 8);
+
+typedef struct {
+    dp2_u32 dwCaps;
+    dp2_u32 dwCaps2;
+    dp2_u32 dwCaps3;
+    dp2_u32 dwCaps4;
+} DP2_NAME(DDSCAPS2);
+DP2_ASSERT(size_DDSCAPS2, sizeof(DP2_NAME(DDSCAPS2)) == 16);
+DP2_ASSERT(DDSCAPS2_dwCaps, offsetof(DP2_NAME(DDSCAPS2), dwCaps) == 0);
+DP2_ASSERT(DDSCAPS2_dwCaps2, offsetof(DP2_NAME(DDSCAPS2), dwCaps2) == 4);
+DP2_ASSERT(DDSCAPS2_dwCaps3, offsetof(DP2_NAME(DDSCAPS2), dwCaps3) == 8);
+DP2_ASSERT(DDSCAPS2_dwCaps4, offsetof(DP2_NAME(DDSCAPS2), dwCaps4) == 12);
 
 typedef struct {
     dp2_u32 Left;
@@ -2260,16 +2275,876 @@ DP2_ASSERT(D3DHAL_SETRENDERTARGETDATA_lpDDSZLcl, offsetof(DP2_NAME(D3DHAL_SETREN
 DP2_ASSERT(D3DHAL_SETRENDERTARGETDATA_ddrval, offsetof(DP2_NAME(D3DHAL_SETRENDERTARGETDATA), ddrval) == DP2_BY_ABI(12, 24));
 
 typedef struct {
+    dp2_u32 dwSize;
+    dp2_u32 dwDDFX;
+    dp2_u32 dwROP;
+    dp2_u32 dwDDROP;
+    dp2_u32 dwRotationAngle;
+    dp2_u32 dwZBufferOpCode;
+    dp2_u32 dwZBufferLow;
+    dp2_u32 dwZBufferHigh;
+    dp2_u32 dwZBufferBaseDest;
+    dp2_u32 dwZDestConstBitDepth;
+    dp2_uptr lpDDSZBufferDest;
+    dp2_u32 dwZSrcConstBitDepth;
+    dp2_uptr lpDDSZBufferSrc;
+    dp2_u32 dwAlphaEdgeBlendBitDepth;
+    dp2_u32 dwAlphaEdgeBlend;
+    dp2_u32 dwReserved;
+    dp2_u32 dwAlphaDestConstBitDepth;
+    dp2_uptr lpDDSAlphaDest;
+    dp2_u32 dwAlphaSrcConstBitDepth;
+    dp2_uptr lpDDSAlphaSrc;
+    dp2_uptr lpDDSPattern;
+    DP2_NAME(DDCOLORKEY) ddckDestColorkey;
+    DP2_NAME(DDCOLORKEY) ddckSrcColorkey;
+} DP2_NAME(DDBLTFX);
+DP2_ASSERT(size_DDBLTFX, sizeof(DP2_NAME(DDBLTFX)) == DP2_BY_ABI(100, 128));
+DP2_ASSERT(DDBLTFX_dwSize, offsetof(DP2_NAME(DDBLTFX), dwSize) == 0);
+DP2_ASSERT(DDBLTFX_dwDDFX, offsetof(DP2_NAME(DDBLTFX), dwDDFX) == 4);
+DP2_ASSERT(DDBLTFX_dwROP, offsetof(DP2_NAME(DDBLTFX), dwROP) == 8);
+DP2_ASSERT(DDBLTFX_dwDDROP, offsetof(DP2_NAME(DDBLTFX), dwDDROP) == 12);
+DP2_ASSERT(DDBLTFX_dwRotationAngle, offsetof(DP2_NAME(DDBLTFX), dwRotationAngle) == 16);
+DP2_ASSERT(DDBLTFX_dwZBufferOpCode, offsetof(DP2_NAME(DDBLTFX), dwZBufferOpCode) == 20);
+DP2_ASSERT(DDBLTFX_dwZBufferLow, offsetof(DP2_NAME(DDBLTFX), dwZBufferLow) == 24);
+DP2_ASSERT(DDBLTFX_dwZBufferHigh, offsetof(DP2_NAME(DDBLTFX), dwZBufferHigh) == 28);
+DP2_ASSERT(DDBLTFX_dwZBufferBaseDest, offsetof(DP2_NAME(DDBLTFX), dwZBufferBaseDest) == 32);
+DP2_ASSERT(DDBLTFX_dwZDestConstBitDepth, offsetof(DP2_NAME(DDBLTFX), dwZDestConstBitDepth) == 36);
+DP2_ASSERT(DDBLTFX_lpDDSZBufferDest, offsetof(DP2_NAME(DDBLTFX), lpDDSZBufferDest) == 40);
+DP2_ASSERT(DDBLTFX_dwZSrcConstBitDepth, offsetof(DP2_NAME(DDBLTFX), dwZSrcConstBitDepth) == DP2_BY_ABI(44, 48));
+DP2_ASSERT(DDBLTFX_lpDDSZBufferSrc, offsetof(DP2_NAME(DDBLTFX), lpDDSZBufferSrc) == DP2_BY_ABI(48, 56));
+DP2_ASSERT(DDBLTFX_dwAlphaEdgeBlendBitDepth, offsetof(DP2_NAME(DDBLTFX), dwAlphaEdgeBlendBitDepth) == DP2_BY_ABI(52, 64));
+DP2_ASSERT(DDBLTFX_dwAlphaEdgeBlend, offsetof(DP2_NAME(DDBLTFX), dwAlphaEdgeBlend) == DP2_BY_ABI(56, 68));
+DP2_ASSERT(DDBLTFX_dwReserved, offsetof(DP2_NAME(DDBLTFX), dwReserved) == DP2_BY_ABI(60, 72));
+DP2_ASSERT(DDBLTFX_dwAlphaDestConstBitDepth, offsetof(DP2_NAME(DDBLTFX), dwAlphaDestConstBitDepth) == DP2_BY_ABI(64, 76));
+DP2_ASSERT(DDBLTFX_lpDDSAlphaDest, offsetof(DP2_NAME(DDBLTFX), lpDDSAlphaDest) == DP2_BY_ABI(68, 80));
+DP2_ASSERT(DDBLTFX_dwAlphaSrcConstBitDepth, offsetof(DP2_NAME(DDBLTFX), dwAlphaSrcConstBitDepth) == DP2_BY_ABI(72, 88));
+DP2_ASSERT(DDBLTFX_lpDDSAlphaSrc, offsetof(DP2_NAME(DDBLTFX), lpDDSAlphaSrc) == DP2_BY_ABI(76, 96));
+DP2_ASSERT(DDBLTFX_lpDDSPattern, offsetof(DP2_NAME(DDBLTFX), lpDDSPattern) == DP2_BY_ABI(80, 104));
+DP2_ASSERT(DDBLTFX_ddckDestColorkey, offsetof(DP2_NAME(DDBLTFX), ddckDestColorkey) == DP2_BY_ABI(84, 112));
+DP2_ASSERT(DDBLTFX_ddckSrcColorkey, offsetof(DP2_NAME(DDBLTFX), ddckSrcColorkey) == DP2_BY_ABI(92, 120));
+
+typedef struct {
+    dp2_u32 dwSize;
+    dp2_u32 dwFlags;
+    dp2_u32 dwHeight;
+    dp2_u32 dwWidth;
+    dp2_i32 lPitch;
+    dp2_u32 dwBackBufferCount;
+    dp2_u32 dwMipMapCount;
+    dp2_u32 dwAlphaBitDepth;
+    dp2_u32 dwReserved;
+    dp2_uptr lpSurface;
+    DP2_NAME(DDCOLORKEY) ddckCKDestOverlay;
+    DP2_NAME(DDCOLORKEY) ddckCKDestBlt;
+    DP2_NAME(DDCOLORKEY) ddckCKSrcOverlay;
+    DP2_NAME(DDCOLORKEY) ddckCKSrcBlt;
+    DP2_NAME(DDPIXELFORMAT) ddpfPixelFormat;
+    DP2_NAME(DDSCAPS) ddsCaps;
+} DP2_NAME(DDSURFACEDESC);
+DP2_ASSERT(size_DDSURFACEDESC, sizeof(DP2_NAME(DDSURFACEDESC)) == DP2_BY_ABI(108, 120));
+DP2_ASSERT(DDSURFACEDESC_dwSize, offsetof(DP2_NAME(DDSURFACEDESC), dwSize) == 0);
+DP2_ASSERT(DDSURFACEDESC_dwFlags, offsetof(DP2_NAME(DDSURFACEDESC), dwFlags) == 4);
+DP2_ASSERT(DDSURFACEDESC_dwHeight, offsetof(DP2_NAME(DDSURFACEDESC), dwHeight) == 8);
+DP2_ASSERT(DDSURFACEDESC_dwWidth, offsetof(DP2_NAME(DDSURFACEDESC), dwWidth) == 12);
+DP2_ASSERT(DDSURFACEDESC_lPitch, offsetof(DP2_NAME(DDSURFACEDESC), lPitch) == 16);
+DP2_ASSERT(DDSURFACEDESC_dwBackBufferCount, offsetof(DP2_NAME(DDSURFACEDESC), dwBackBufferCount) == 20);
+DP2_ASSERT(DDSURFACEDESC_dwMipMapCount, offsetof(DP2_NAME(DDSURFACEDESC), dwMipMapCount) == 24);
+DP2_ASSERT(DDSURFACEDESC_dwAlphaBitDepth, offsetof(DP2_NAME(DDSURFACEDESC), dwAlphaBitDepth) == 28);
+DP2_ASSERT(DDSURFACEDESC_dwReserved, offsetof(DP2_NAME(DDSURFACEDESC), dwReserved) == 32);
+DP2_ASSERT(DDSURFACEDESC_lpSurface, offsetof(DP2_NAME(DDSURFACEDESC), lpSurface) == DP2_BY_ABI(36, 40));
+DP2_ASSERT(DDSURFACEDESC_ddckCKDestOverlay, offsetof(DP2_NAME(DDSURFACEDESC), ddckCKDestOverlay) == DP2_BY_ABI(40, 48));
+DP2_ASSERT(DDSURFACEDESC_ddckCKDestBlt, offsetof(DP2_NAME(DDSURFACEDESC), ddckCKDestBlt) == DP2_BY_ABI(48, 56));
+DP2_ASSERT(DDSURFACEDESC_ddckCKSrcOverlay, offsetof(DP2_NAME(DDSURFACEDESC), ddckCKSrcOverlay) == DP2_BY_ABI(56, 64));
+DP2_ASSERT(DDSURFACEDESC_ddckCKSrcBlt, offsetof(DP2_NAME(DDSURFACEDESC), ddckCKSrcBlt) == DP2_BY_ABI(64, 72));
+DP2_ASSERT(DDSURFACEDESC_ddpfPixelFormat, offsetof(DP2_NAME(DDSURFACEDESC), ddpfPixelFormat) == DP2_BY_ABI(72, 80));
+DP2_ASSERT(DDSURFACEDESC_ddsCaps, offsetof(DP2_NAME(DDSURFACEDESC), ddsCaps) == DP2_BY_ABI(104, 112));
+
+typedef struct {
+    dp2_u32 dwSize;
+    dp2_u32 dwFlags;
+    dp2_u32 dwHeight;
+    dp2_u32 dwWidth;
+    dp2_i32 lPitch; /* also dwLinearSize */
+    dp2_u32 dwBackBufferCount; /* also dwDepth */
+    dp2_u32 dwMipMapCount; /* also dwRefreshRate */
+    dp2_u32 dwAlphaBitDepth;
+    dp2_u32 dwReserved;
+    dp2_uptr lpSurface;
+    DP2_NAME(DDCOLORKEY) ddckCKDestOverlay;
+    DP2_NAME(DDCOLORKEY) ddckCKDestBlt;
+    DP2_NAME(DDCOLORKEY) ddckCKSrcOverlay;
+    DP2_NAME(DDCOLORKEY) ddckCKSrcBlt;
+    DP2_NAME(DDPIXELFORMAT) ddpfPixelFormat; /* also dwFVF */
+    DP2_NAME(DDSCAPS2) ddsCaps;
+    dp2_u32 dwTextureStage;
+} DP2_NAME(DDSURFACEDESC2);
+DP2_ASSERT(size_DDSURFACEDESC2, sizeof(DP2_NAME(DDSURFACEDESC2)) == DP2_BY_ABI(124, 136));
+DP2_ASSERT(DDSURFACEDESC2_dwSize, offsetof(DP2_NAME(DDSURFACEDESC2), dwSize) == 0);
+DP2_ASSERT(DDSURFACEDESC2_dwFlags, offsetof(DP2_NAME(DDSURFACEDESC2), dwFlags) == 4);
+DP2_ASSERT(DDSURFACEDESC2_dwHeight, offsetof(DP2_NAME(DDSURFACEDESC2), dwHeight) == 8);
+DP2_ASSERT(DDSURFACEDESC2_dwWidth, offsetof(DP2_NAME(DDSURFACEDESC2), dwWidth) == 12);
+DP2_ASSERT(DDSURFACEDESC2_lPitch, offsetof(DP2_NAME(DDSURFACEDESC2), lPitch) == 16);
+DP2_ASSERT(DDSURFACEDESC2_dwBackBufferCount, offsetof(DP2_NAME(DDSURFACEDESC2), dwBackBufferCount) == 20);
+DP2_ASSERT(DDSURFACEDESC2_dwMipMapCount, offsetof(DP2_NAME(DDSURFACEDESC2), dwMipMapCount) == 24);
+DP2_ASSERT(DDSURFACEDESC2_dwAlphaBitDepth, offsetof(DP2_NAME(DDSURFACEDESC2), dwAlphaBitDepth) == 28);
+DP2_ASSERT(DDSURFACEDESC2_dwReserved, offsetof(DP2_NAME(DDSURFACEDESC2), dwReserved) == 32);
+DP2_ASSERT(DDSURFACEDESC2_lpSurface, offsetof(DP2_NAME(DDSURFACEDESC2), lpSurface) == DP2_BY_ABI(36, 40));
+DP2_ASSERT(DDSURFACEDESC2_ddckCKDestOverlay, offsetof(DP2_NAME(DDSURFACEDESC2), ddckCKDestOverlay) == DP2_BY_ABI(40, 48));
+DP2_ASSERT(DDSURFACEDESC2_ddckCKDestBlt, offsetof(DP2_NAME(DDSURFACEDESC2), ddckCKDestBlt) == DP2_BY_ABI(48, 56));
+DP2_ASSERT(DDSURFACEDESC2_ddckCKSrcOverlay, offsetof(DP2_NAME(DDSURFACEDESC2), ddckCKSrcOverlay) == DP2_BY_ABI(56, 64));
+DP2_ASSERT(DDSURFACEDESC2_ddckCKSrcBlt, offsetof(DP2_NAME(DDSURFACEDESC2), ddckCKSrcBlt) == DP2_BY_ABI(64, 72));
+DP2_ASSERT(DDSURFACEDESC2_ddpfPixelFormat, offsetof(DP2_NAME(DDSURFACEDESC2), ddpfPixelFormat) == DP2_BY_ABI(72, 80));
+DP2_ASSERT(DDSURFACEDESC2_ddsCaps, offsetof(DP2_NAME(DDSURFACEDESC2), ddsCaps) == DP2_BY_ABI(104, 112));
+DP2_ASSERT(DDSURFACEDESC2_dwTextureStage, offsetof(DP2_NAME(DDSURFACEDESC2), dwTextureStage) == DP2_BY_ABI(120, 128));
+
+typedef struct {
+    dp2_u32 dwSize;
+    DP2_NAME(D3DDEVICEDESC_V1) hwCaps;
+    dp2_u32 dwNumVertices;
+    dp2_u32 dwNumClipVertices;
+    dp2_u32 dwNumTextureFormats;
+    dp2_uptr lpTextureFormats;
+} DP2_NAME(D3DHAL_GLOBALDRIVERDATA);
+DP2_ASSERT(size_D3DHAL_GLOBALDRIVERDATA, sizeof(DP2_NAME(D3DHAL_GLOBALDRIVERDATA)) == DP2_BY_ABI(192, 200));
+DP2_ASSERT(D3DHAL_GLOBALDRIVERDATA_dwSize, offsetof(DP2_NAME(D3DHAL_GLOBALDRIVERDATA), dwSize) == 0);
+DP2_ASSERT(D3DHAL_GLOBALDRIVERDATA_hwCaps, offsetof(DP2_NAME(D3DHAL_GLOBALDRIVERDATA), hwCaps) == 4);
+DP2_ASSERT(D3DHAL_GLOBALDRIVERDATA_dwNumVertices, offsetof(DP2_NAME(D3DHAL_GLOBALDRIVERDATA), dwNumVertices) == 176);
+DP2_ASSERT(D3DHAL_GLOBALDRIVERDATA_dwNumClipVertices, offsetof(DP2_NAME(D3DHAL_GLOBALDRIVERDATA), dwNumClipVertices) == 180);
+DP2_ASSERT(D3DHAL_GLOBALDRIVERDATA_dwNumTextureFormats, offsetof(DP2_NAME(D3DHAL_GLOBALDRIVERDATA), dwNumTextureFormats) == 184);
+DP2_ASSERT(D3DHAL_GLOBALDRIVERDATA_lpTextureFormats, offsetof(DP2_NAME(D3DHAL_GLOBALDRIVERDATA), lpTextureFormats) == DP2_BY_ABI(188, 192));
+
+#ifdef DP2STUB_9X
+/* DirectDraw of Windows 95, 98 and ME: ddrawi.h. */
+
+typedef struct {
+    dp2_u32 dwSize;
+    dp2_u32 dwCaps;
+    dp2_u32 dwCaps2;
+    dp2_u32 dwCKeyCaps;
+    dp2_u32 dwFXCaps;
+    dp2_u32 dwFXAlphaCaps;
+    dp2_u32 dwPalCaps;
+    dp2_u32 dwSVCaps;
+    dp2_u32 dwAlphaBltConstBitDepths;
+    dp2_u32 dwAlphaBltPixelBitDepths;
+    dp2_u32 dwAlphaBltSurfaceBitDepths;
+    dp2_u32 dwAlphaOverlayConstBitDepths;
+    dp2_u32 dwAlphaOverlayPixelBitDepths;
+    dp2_u32 dwAlphaOverlaySurfaceBitDepths;
+    dp2_u32 dwZBufferBitDepths;
+    dp2_u32 dwVidMemTotal;
+    dp2_u32 dwVidMemFree;
+    dp2_u32 dwMaxVisibleOverlays;
+    dp2_u32 dwCurrVisibleOverlays;
+    dp2_u32 dwNumFourCCCodes;
+    dp2_u32 dwAlignBoundarySrc;
+    dp2_u32 dwAlignSizeSrc;
+    dp2_u32 dwAlignBoundaryDest;
+    dp2_u32 dwAlignSizeDest;
+    dp2_u32 dwAlignStrideAlign;
+    dp2_u32 dwRops[8];
+    DP2_NAME(DDSCAPS) ddsCaps;
+    dp2_u32 dwMinOverlayStretch;
+    dp2_u32 dwMaxOverlayStretch;
+    dp2_u32 dwMinLiveVideoStretch;
+    dp2_u32 dwMaxLiveVideoStretch;
+    dp2_u32 dwMinHwCodecStretch;
+    dp2_u32 dwMaxHwCodecStretch;
+    dp2_u32 dwReserved1;
+    dp2_u32 dwReserved2;
+    dp2_u32 dwReserved3;
+    dp2_u32 dwSVBCaps;
+    dp2_u32 dwSVBCKeyCaps;
+    dp2_u32 dwSVBFXCaps;
+    dp2_u32 dwSVBRops[8];
+    dp2_u32 dwVSBCaps;
+    dp2_u32 dwVSBCKeyCaps;
+    dp2_u32 dwVSBFXCaps;
+    dp2_u32 dwVSBRops[8];
+    dp2_u32 dwSSBCaps;
+    dp2_u32 dwSSBCKeyCaps;
+    dp2_u32 dwSSBFXCaps;
+    dp2_u32 dwSSBRops[8];
+    dp2_u32 dwMaxVideoPorts;
+    dp2_u32 dwCurrVideoPorts;
+    dp2_u32 dwSVBCaps2;
+} DP2_NAME(DDCORECAPS);
+DP2_ASSERT(size_DDCORECAPS, sizeof(DP2_NAME(DDCORECAPS)) == 316);
+DP2_ASSERT(DDCORECAPS_dwSize, offsetof(DP2_NAME(DDCORECAPS), dwSize) == 0);
+DP2_ASSERT(DDCORECAPS_dwCaps, offsetof(DP2_NAME(DDCORECAPS), dwCaps) == 4);
+DP2_ASSERT(DDCORECAPS_dwCaps2, offsetof(DP2_NAME(DDCORECAPS), dwCaps2) == 8);
+DP2_ASSERT(DDCORECAPS_dwCKeyCaps, offsetof(DP2_NAME(DDCORECAPS), dwCKeyCaps) == 12);
+DP2_ASSERT(DDCORECAPS_dwFXCaps, offsetof(DP2_NAME(DDCORECAPS), dwFXCaps) == 16);
+DP2_ASSERT(DDCORECAPS_dwFXAlphaCaps, offsetof(DP2_NAME(DDCORECAPS), dwFXAlphaCaps) == 20);
+DP2_ASSERT(DDCORECAPS_dwPalCaps, offsetof(DP2_NAME(DDCORECAPS), dwPalCaps) == 24);
+DP2_ASSERT(DDCORECAPS_dwSVCaps, offsetof(DP2_NAME(DDCORECAPS), dwSVCaps) == 28);
+DP2_ASSERT(DDCORECAPS_dwAlphaBltConstBitDepths, offsetof(DP2_NAME(DDCORECAPS), dwAlphaBltConstBitDepths) == 32);
+DP2_ASSERT(DDCORECAPS_dwAlphaBltPixelBitDepths, offsetof(DP2_NAME(DDCORECAPS), dwAlphaBltPixelBitDepths) == 36);
+DP2_ASSERT(DDCORECAPS_dwAlphaBltSurfaceBitDepths, offsetof(DP2_NAME(DDCORECAPS), dwAlphaBltSurfaceBitDepths) == 40);
+DP2_ASSERT(DDCORECAPS_dwAlphaOverlayConstBitDepths, offsetof(DP2_NAME(DDCORECAPS), dwAlphaOverlayConstBitDepths) == 44);
+DP2_ASSERT(DDCORECAPS_dwAlphaOverlayPixelBitDepths, offsetof(DP2_NAME(DDCORECAPS), dwAlphaOverlayPixelBitDepths) == 48);
+DP2_ASSERT(DDCORECAPS_dwAlphaOverlaySurfaceBitDepths, offsetof(DP2_NAME(DDCORECAPS), dwAlphaOverlaySurfaceBitDepths) == 52);
+DP2_ASSERT(DDCORECAPS_dwZBufferBitDepths, offsetof(DP2_NAME(DDCORECAPS), dwZBufferBitDepths) == 56);
+DP2_ASSERT(DDCORECAPS_dwVidMemTotal, offsetof(DP2_NAME(DDCORECAPS), dwVidMemTotal) == 60);
+DP2_ASSERT(DDCORECAPS_dwVidMemFree, offsetof(DP2_NAME(DDCORECAPS), dwVidMemFree) == 64);
+DP2_ASSERT(DDCORECAPS_dwMaxVisibleOverlays, offsetof(DP2_NAME(DDCORECAPS), dwMaxVisibleOverlays) == 68);
+DP2_ASSERT(DDCORECAPS_dwCurrVisibleOverlays, offsetof(DP2_NAME(DDCORECAPS), dwCurrVisibleOverlays) == 72);
+DP2_ASSERT(DDCORECAPS_dwNumFourCCCodes, offsetof(DP2_NAME(DDCORECAPS), dwNumFourCCCodes) == 76);
+DP2_ASSERT(DDCORECAPS_dwAlignBoundarySrc, offsetof(DP2_NAME(DDCORECAPS), dwAlignBoundarySrc) == 80);
+DP2_ASSERT(DDCORECAPS_dwAlignSizeSrc, offsetof(DP2_NAME(DDCORECAPS), dwAlignSizeSrc) == 84);
+DP2_ASSERT(DDCORECAPS_dwAlignBoundaryDest, offsetof(DP2_NAME(DDCORECAPS), dwAlignBoundaryDest) == 88);
+DP2_ASSERT(DDCORECAPS_dwAlignSizeDest, offsetof(DP2_NAME(DDCORECAPS), dwAlignSizeDest) == 92);
+DP2_ASSERT(DDCORECAPS_dwAlignStrideAlign, offsetof(DP2_NAME(DDCORECAPS), dwAlignStrideAlign) == 96);
+DP2_ASSERT(DDCORECAPS_dwRops, offsetof(DP2_NAME(DDCORECAPS), dwRops) == 100);
+DP2_ASSERT(DDCORECAPS_ddsCaps, offsetof(DP2_NAME(DDCORECAPS), ddsCaps) == 132);
+DP2_ASSERT(DDCORECAPS_dwMinOverlayStretch, offsetof(DP2_NAME(DDCORECAPS), dwMinOverlayStretch) == 136);
+DP2_ASSERT(DDCORECAPS_dwMaxOverlayStretch, offsetof(DP2_NAME(DDCORECAPS), dwMaxOverlayStretch) == 140);
+DP2_ASSERT(DDCORECAPS_dwMinLiveVideoStretch, offsetof(DP2_NAME(DDCORECAPS), dwMinLiveVideoStretch) == 144);
+DP2_ASSERT(DDCORECAPS_dwMaxLiveVideoStretch, offsetof(DP2_NAME(DDCORECAPS), dwMaxLiveVideoStretch) == 148);
+DP2_ASSERT(DDCORECAPS_dwMinHwCodecStretch, offsetof(DP2_NAME(DDCORECAPS), dwMinHwCodecStretch) == 152);
+DP2_ASSERT(DDCORECAPS_dwMaxHwCodecStretch, offsetof(DP2_NAME(DDCORECAPS), dwMaxHwCodecStretch) == 156);
+DP2_ASSERT(DDCORECAPS_dwReserved1, offsetof(DP2_NAME(DDCORECAPS), dwReserved1) == 160);
+DP2_ASSERT(DDCORECAPS_dwReserved2, offsetof(DP2_NAME(DDCORECAPS), dwReserved2) == 164);
+DP2_ASSERT(DDCORECAPS_dwReserved3, offsetof(DP2_NAME(DDCORECAPS), dwReserved3) == 168);
+DP2_ASSERT(DDCORECAPS_dwSVBCaps, offsetof(DP2_NAME(DDCORECAPS), dwSVBCaps) == 172);
+DP2_ASSERT(DDCORECAPS_dwSVBCKeyCaps, offsetof(DP2_NAME(DDCORECAPS), dwSVBCKeyCaps) == 176);
+DP2_ASSERT(DDCORECAPS_dwSVBFXCaps, offsetof(DP2_NAME(DDCORECAPS), dwSVBFXCaps) == 180);
+DP2_ASSERT(DDCORECAPS_dwSVBRops, offsetof(DP2_NAME(DDCORECAPS), dwSVBRops) == 184);
+DP2_ASSERT(DDCORECAPS_dwVSBCaps, offsetof(DP2_NAME(DDCORECAPS), dwVSBCaps) == 216);
+DP2_ASSERT(DDCORECAPS_dwVSBCKeyCaps, offsetof(DP2_NAME(DDCORECAPS), dwVSBCKeyCaps) == 220);
+DP2_ASSERT(DDCORECAPS_dwVSBFXCaps, offsetof(DP2_NAME(DDCORECAPS), dwVSBFXCaps) == 224);
+DP2_ASSERT(DDCORECAPS_dwVSBRops, offsetof(DP2_NAME(DDCORECAPS), dwVSBRops) == 228);
+DP2_ASSERT(DDCORECAPS_dwSSBCaps, offsetof(DP2_NAME(DDCORECAPS), dwSSBCaps) == 260);
+DP2_ASSERT(DDCORECAPS_dwSSBCKeyCaps, offsetof(DP2_NAME(DDCORECAPS), dwSSBCKeyCaps) == 264);
+DP2_ASSERT(DDCORECAPS_dwSSBFXCaps, offsetof(DP2_NAME(DDCORECAPS), dwSSBFXCaps) == 268);
+DP2_ASSERT(DDCORECAPS_dwSSBRops, offsetof(DP2_NAME(DDCORECAPS), dwSSBRops) == 272);
+DP2_ASSERT(DDCORECAPS_dwMaxVideoPorts, offsetof(DP2_NAME(DDCORECAPS), dwMaxVideoPorts) == 304);
+DP2_ASSERT(DDCORECAPS_dwCurrVideoPorts, offsetof(DP2_NAME(DDCORECAPS), dwCurrVideoPorts) == 308);
+DP2_ASSERT(DDCORECAPS_dwSVBCaps2, offsetof(DP2_NAME(DDCORECAPS), dwSVBCaps2) == 312);
+
+typedef struct {
+    dp2_uptr next;
+    dp2_uptr prev;
+    dp2_uptr object;
+    dp2_uptr object_int;
+} DP2_NAME(DBLNODE);
+DP2_ASSERT(size_DBLNODE, sizeof(DP2_NAME(DBLNODE)) == DP2_BY_ABI(16, 32));
+DP2_ASSERT(DBLNODE_next, offsetof(DP2_NAME(DBLNODE), next) == 0);
+DP2_ASSERT(DBLNODE_prev, offsetof(DP2_NAME(DBLNODE), prev) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DBLNODE_object, offsetof(DP2_NAME(DBLNODE), object) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DBLNODE_object_int, offsetof(DP2_NAME(DBLNODE), object_int) == DP2_BY_ABI(12, 24));
+
+typedef struct {
+    dp2_uptr lpLink;
+    dp2_u32 dwProcessId;
+    dp2_u32 dwRefCnt;
+    dp2_u32 dwAlphaDepth;
+    dp2_u32 dwZDepth;
+} DP2_NAME(PROCESS_LIST);
+DP2_ASSERT(size_PROCESS_LIST, sizeof(DP2_NAME(PROCESS_LIST)) == DP2_BY_ABI(20, 24));
+DP2_ASSERT(PROCESS_LIST_lpLink, offsetof(DP2_NAME(PROCESS_LIST), lpLink) == 0);
+DP2_ASSERT(PROCESS_LIST_dwProcessId, offsetof(DP2_NAME(PROCESS_LIST), dwProcessId) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(PROCESS_LIST_dwRefCnt, offsetof(DP2_NAME(PROCESS_LIST), dwRefCnt) == DP2_BY_ABI(8, 12));
+DP2_ASSERT(PROCESS_LIST_dwAlphaDepth, offsetof(DP2_NAME(PROCESS_LIST), dwAlphaDepth) == DP2_BY_ABI(12, 16));
+DP2_ASSERT(PROCESS_LIST_dwZDepth, offsetof(DP2_NAME(PROCESS_LIST), dwZDepth) == DP2_BY_ABI(16, 20));
+
+typedef struct {
+    dp2_uptr fpPrimary;
+    dp2_u32 dwFlags;
+    dp2_u32 dwDisplayWidth;
+    dp2_u32 dwDisplayHeight;
+    dp2_i32 lDisplayPitch;
+    DP2_NAME(DDPIXELFORMAT) ddpfDisplay;
+    dp2_u32 dwOffscreenAlign;
+    dp2_u32 dwOverlayAlign;
+    dp2_u32 dwTextureAlign;
+    dp2_u32 dwZBufferAlign;
+    dp2_u32 dwAlphaAlign;
+    dp2_u32 dwNumHeaps;
+    dp2_uptr pvmList;
+} DP2_NAME(VIDMEMINFO);
+DP2_ASSERT(size_VIDMEMINFO, sizeof(DP2_NAME(VIDMEMINFO)) == DP2_BY_ABI(80, 88));
+DP2_ASSERT(VIDMEMINFO_fpPrimary, offsetof(DP2_NAME(VIDMEMINFO), fpPrimary) == 0);
+DP2_ASSERT(VIDMEMINFO_dwFlags, offsetof(DP2_NAME(VIDMEMINFO), dwFlags) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(VIDMEMINFO_dwDisplayWidth, offsetof(DP2_NAME(VIDMEMINFO), dwDisplayWidth) == DP2_BY_ABI(8, 12));
+DP2_ASSERT(VIDMEMINFO_dwDisplayHeight, offsetof(DP2_NAME(VIDMEMINFO), dwDisplayHeight) == DP2_BY_ABI(12, 16));
+DP2_ASSERT(VIDMEMINFO_lDisplayPitch, offsetof(DP2_NAME(VIDMEMINFO), lDisplayPitch) == DP2_BY_ABI(16, 20));
+DP2_ASSERT(VIDMEMINFO_ddpfDisplay, offsetof(DP2_NAME(VIDMEMINFO), ddpfDisplay) == DP2_BY_ABI(20, 24));
+DP2_ASSERT(VIDMEMINFO_dwOffscreenAlign, offsetof(DP2_NAME(VIDMEMINFO), dwOffscreenAlign) == DP2_BY_ABI(52, 56));
+DP2_ASSERT(VIDMEMINFO_dwOverlayAlign, offsetof(DP2_NAME(VIDMEMINFO), dwOverlayAlign) == DP2_BY_ABI(56, 60));
+DP2_ASSERT(VIDMEMINFO_dwTextureAlign, offsetof(DP2_NAME(VIDMEMINFO), dwTextureAlign) == DP2_BY_ABI(60, 64));
+DP2_ASSERT(VIDMEMINFO_dwZBufferAlign, offsetof(DP2_NAME(VIDMEMINFO), dwZBufferAlign) == DP2_BY_ABI(64, 68));
+DP2_ASSERT(VIDMEMINFO_dwAlphaAlign, offsetof(DP2_NAME(VIDMEMINFO), dwAlphaAlign) == DP2_BY_ABI(68, 72));
+DP2_ASSERT(VIDMEMINFO_dwNumHeaps, offsetof(DP2_NAME(VIDMEMINFO), dwNumHeaps) == DP2_BY_ABI(72, 76));
+DP2_ASSERT(VIDMEMINFO_pvmList, offsetof(DP2_NAME(VIDMEMINFO), pvmList) == DP2_BY_ABI(76, 80));
+
+typedef struct {
+    dp2_u32 dwFlags;
+    dp2_uptr lpLink;
+    dp2_uptr lpAttached;
+    dp2_uptr lpIAttached;
+} DP2_NAME(ATTACHLIST);
+DP2_ASSERT(size_ATTACHLIST, sizeof(DP2_NAME(ATTACHLIST)) == DP2_BY_ABI(16, 32));
+DP2_ASSERT(ATTACHLIST_dwFlags, offsetof(DP2_NAME(ATTACHLIST), dwFlags) == 0);
+DP2_ASSERT(ATTACHLIST_lpLink, offsetof(DP2_NAME(ATTACHLIST), lpLink) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(ATTACHLIST_lpAttached, offsetof(DP2_NAME(ATTACHLIST), lpAttached) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(ATTACHLIST_lpIAttached, offsetof(DP2_NAME(ATTACHLIST), lpIAttached) == DP2_BY_ABI(12, 24));
+
+typedef struct {
+    dp2_u32 dwRefCnt;
+    dp2_u32 dwFlags;
+    dp2_uptr fpPrimaryOrig;
+    DP2_NAME(DDCORECAPS) ddCaps;
+    dp2_u32 dwInternal1;
+    dp2_u32 dwUnused1[9];
+    dp2_uptr lpDDCBtmp;
+    dp2_uptr dsList;
+    dp2_uptr palList;
+    dp2_uptr clipperList;
+    dp2_uptr lp16DD;
+    dp2_u32 dwMaxOverlays;
+    dp2_u32 dwCurrOverlays;
+    dp2_u32 dwMonitorFrequency;
+    DP2_NAME(DDCORECAPS) ddHELCaps;
+    dp2_u32 dwUnused2[50];
+    DP2_NAME(DDCOLORKEY) ddckCKDestOverlay;
+    DP2_NAME(DDCOLORKEY) ddckCKSrcOverlay;
+    DP2_NAME(VIDMEMINFO) vmiData;
+    dp2_uptr lpDriverHandle;
+    dp2_uptr lpExclusiveOwner;
+    dp2_u32 dwModeIndex;
+    dp2_u32 dwModeIndexOrig;
+    dp2_u32 dwNumFourCC;
+    dp2_uptr lpdwFourCC;
+    dp2_u32 dwNumModes;
+    dp2_uptr lpModeInfo;
+    DP2_NAME(PROCESS_LIST) plProcessList;
+    dp2_u32 dwSurfaceLockCount;
+    dp2_u32 dwAliasedLockCnt;
+    dp2_uptr dwReserved3;
+    dp2_uptr hDD;
+    dp2_u8 cObsolete[12];
+    dp2_u32 dwReserved1;
+    dp2_u32 dwReserved2;
+    DP2_NAME(DBLNODE) dbnOverlayRoot;
+    dp2_uptr lpwPDeviceFlags;
+    dp2_u32 dwPDevice;
+    dp2_u32 dwWin16LockCnt;
+    dp2_u32 dwUnused3;
+    dp2_u32 hInstance;
+    dp2_u32 dwEvent16;
+    dp2_u32 dwSaveNumModes;
+    dp2_uptr lpD3DGlobalDriverData;
+    dp2_uptr lpD3DHALCallbacks;
+    DP2_NAME(DDCORECAPS) ddBothCaps;
+    dp2_uptr lpDDVideoPortCaps;
+    dp2_uptr dvpList;
+    dp2_uptr lpD3DHALCallbacks2;
+    DP2_NAME(RECT) rectDevice;
+    dp2_u32 cMonitors;
+    dp2_uptr gpbmiSrc;
+    dp2_uptr gpbmiDest;
+    dp2_uptr phaiHeapAliases;
+    dp2_uptr hKernelHandle;
+    dp2_uptr pfnNotifyProc;
+    dp2_uptr lpDDKernelCaps;
+    dp2_uptr lpddNLVCaps;
+    dp2_uptr lpddNLVHELCaps;
+    dp2_uptr lpddNLVBothCaps;
+    dp2_uptr lpD3DExtendedCaps;
+    dp2_u32 dwDOSBoxEvent;
+    DP2_NAME(RECT) rectDesktop;
+    dp2_u8 cDriverName[32];
+    dp2_uptr lpD3DHALCallbacks3;
+    dp2_u32 dwNumZPixelFormats;
+    dp2_uptr lpZPixelFormats;
+    dp2_uptr mcList;
+    dp2_u32 hDDVxd;
+    DP2_NAME(DDSCAPSEX) ddsCapsMore;
+} DP2_NAME(DDRAWI_DIRECTDRAW_GBL);
+DP2_ASSERT(size_DDRAWI_DIRECTDRAW_GBL, sizeof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL)) == DP2_BY_ABI(1624, 1808));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwRefCnt, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwRefCnt) == 0);
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwFlags, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwFlags) == 4);
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_fpPrimaryOrig, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), fpPrimaryOrig) == 8);
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_ddCaps, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), ddCaps) == DP2_BY_ABI(12, 16));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwInternal1, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwInternal1) == DP2_BY_ABI(328, 332));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwUnused1, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwUnused1) == DP2_BY_ABI(332, 336));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpDDCBtmp, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpDDCBtmp) == DP2_BY_ABI(368, 376));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dsList, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dsList) == DP2_BY_ABI(372, 384));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_palList, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), palList) == DP2_BY_ABI(376, 392));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_clipperList, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), clipperList) == DP2_BY_ABI(380, 400));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lp16DD, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lp16DD) == DP2_BY_ABI(384, 408));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwMaxOverlays, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwMaxOverlays) == DP2_BY_ABI(388, 416));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwCurrOverlays, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwCurrOverlays) == DP2_BY_ABI(392, 420));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwMonitorFrequency, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwMonitorFrequency) == DP2_BY_ABI(396, 424));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_ddHELCaps, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), ddHELCaps) == DP2_BY_ABI(400, 428));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwUnused2, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwUnused2) == DP2_BY_ABI(716, 744));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_ddckCKDestOverlay, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), ddckCKDestOverlay) == DP2_BY_ABI(916, 944));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_ddckCKSrcOverlay, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), ddckCKSrcOverlay) == DP2_BY_ABI(924, 952));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_vmiData, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), vmiData) == DP2_BY_ABI(932, 960));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpDriverHandle, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpDriverHandle) == DP2_BY_ABI(1012, 1048));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpExclusiveOwner, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpExclusiveOwner) == DP2_BY_ABI(1016, 1056));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwModeIndex, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwModeIndex) == DP2_BY_ABI(1020, 1064));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwModeIndexOrig, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwModeIndexOrig) == DP2_BY_ABI(1024, 1068));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwNumFourCC, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwNumFourCC) == DP2_BY_ABI(1028, 1072));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpdwFourCC, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpdwFourCC) == DP2_BY_ABI(1032, 1080));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwNumModes, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwNumModes) == DP2_BY_ABI(1036, 1088));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpModeInfo, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpModeInfo) == DP2_BY_ABI(1040, 1096));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_plProcessList, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), plProcessList) == DP2_BY_ABI(1044, 1104));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwSurfaceLockCount, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwSurfaceLockCount) == DP2_BY_ABI(1064, 1128));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwAliasedLockCnt, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwAliasedLockCnt) == DP2_BY_ABI(1068, 1132));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwReserved3, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwReserved3) == DP2_BY_ABI(1072, 1136));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_hDD, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), hDD) == DP2_BY_ABI(1076, 1144));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_cObsolete, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), cObsolete) == DP2_BY_ABI(1080, 1152));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwReserved1, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwReserved1) == DP2_BY_ABI(1092, 1164));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwReserved2, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwReserved2) == DP2_BY_ABI(1096, 1168));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dbnOverlayRoot, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dbnOverlayRoot) == DP2_BY_ABI(1100, 1176));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpwPDeviceFlags, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpwPDeviceFlags) == DP2_BY_ABI(1116, 1208));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwPDevice, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwPDevice) == DP2_BY_ABI(1120, 1216));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwWin16LockCnt, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwWin16LockCnt) == DP2_BY_ABI(1124, 1220));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwUnused3, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwUnused3) == DP2_BY_ABI(1128, 1224));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_hInstance, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), hInstance) == DP2_BY_ABI(1132, 1228));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwEvent16, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwEvent16) == DP2_BY_ABI(1136, 1232));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwSaveNumModes, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwSaveNumModes) == DP2_BY_ABI(1140, 1236));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpD3DGlobalDriverData, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpD3DGlobalDriverData) == DP2_BY_ABI(1144, 1240));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpD3DHALCallbacks, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpD3DHALCallbacks) == DP2_BY_ABI(1148, 1248));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_ddBothCaps, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), ddBothCaps) == DP2_BY_ABI(1152, 1256));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpDDVideoPortCaps, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpDDVideoPortCaps) == DP2_BY_ABI(1468, 1576));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dvpList, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dvpList) == DP2_BY_ABI(1472, 1584));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpD3DHALCallbacks2, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpD3DHALCallbacks2) == DP2_BY_ABI(1476, 1592));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_rectDevice, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), rectDevice) == DP2_BY_ABI(1480, 1600));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_cMonitors, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), cMonitors) == DP2_BY_ABI(1496, 1616));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_gpbmiSrc, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), gpbmiSrc) == DP2_BY_ABI(1500, 1624));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_gpbmiDest, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), gpbmiDest) == DP2_BY_ABI(1504, 1632));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_phaiHeapAliases, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), phaiHeapAliases) == DP2_BY_ABI(1508, 1640));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_hKernelHandle, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), hKernelHandle) == DP2_BY_ABI(1512, 1648));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_pfnNotifyProc, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), pfnNotifyProc) == DP2_BY_ABI(1516, 1656));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpDDKernelCaps, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpDDKernelCaps) == DP2_BY_ABI(1520, 1664));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpddNLVCaps, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpddNLVCaps) == DP2_BY_ABI(1524, 1672));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpddNLVHELCaps, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpddNLVHELCaps) == DP2_BY_ABI(1528, 1680));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpddNLVBothCaps, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpddNLVBothCaps) == DP2_BY_ABI(1532, 1688));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpD3DExtendedCaps, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpD3DExtendedCaps) == DP2_BY_ABI(1536, 1696));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwDOSBoxEvent, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwDOSBoxEvent) == DP2_BY_ABI(1540, 1704));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_rectDesktop, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), rectDesktop) == DP2_BY_ABI(1544, 1708));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_cDriverName, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), cDriverName) == DP2_BY_ABI(1560, 1724));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpD3DHALCallbacks3, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpD3DHALCallbacks3) == DP2_BY_ABI(1592, 1760));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_dwNumZPixelFormats, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), dwNumZPixelFormats) == DP2_BY_ABI(1596, 1768));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_lpZPixelFormats, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), lpZPixelFormats) == DP2_BY_ABI(1600, 1776));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_mcList, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), mcList) == DP2_BY_ABI(1604, 1784));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_hDDVxd, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), hDDVxd) == DP2_BY_ABI(1608, 1792));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_GBL_ddsCapsMore, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_GBL), ddsCapsMore) == DP2_BY_ABI(1612, 1796));
+
+typedef struct {
+    dp2_u32 lpDDMore;
+    dp2_uptr lpGbl;
+    dp2_u32 dwUnused0;
+    dp2_u32 dwLocalFlags;
+    dp2_u32 dwLocalRefCnt;
+    dp2_u32 dwProcessId;
+    dp2_uptr pUnkOuter;
+    dp2_u32 dwObsolete1;
+    dp2_uptr hWnd;
+    dp2_uptr hDC;
+    dp2_u32 dwErrorMode;
+    dp2_uptr lpPrimary;
+    dp2_uptr lpCB;
+    dp2_u32 dwPreferredMode;
+    dp2_uptr hD3DInstance;
+    dp2_uptr pD3DIUnknown;
+    dp2_uptr lpDDCB;
+    dp2_uptr hDDVxd;
+    dp2_u32 dwAppHackFlags;
+    dp2_uptr hFocusWnd;
+    dp2_u32 dwHotTracking;
+    dp2_u32 dwIMEState;
+    dp2_uptr hWndPopup;
+    dp2_uptr hDD;
+    dp2_uptr hGammaCalibrator;
+    dp2_uptr lpGammaCalibrator;
+} DP2_NAME(DDRAWI_DIRECTDRAW_LCL);
+DP2_ASSERT(size_DDRAWI_DIRECTDRAW_LCL, sizeof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL)) == DP2_BY_ABI(104, 184));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_lpDDMore, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), lpDDMore) == 0);
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_lpGbl, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), lpGbl) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_dwUnused0, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), dwUnused0) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_dwLocalFlags, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), dwLocalFlags) == DP2_BY_ABI(12, 20));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_dwLocalRefCnt, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), dwLocalRefCnt) == DP2_BY_ABI(16, 24));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_dwProcessId, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), dwProcessId) == DP2_BY_ABI(20, 28));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_pUnkOuter, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), pUnkOuter) == DP2_BY_ABI(24, 32));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_dwObsolete1, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), dwObsolete1) == DP2_BY_ABI(28, 40));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_hWnd, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), hWnd) == DP2_BY_ABI(32, 48));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_hDC, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), hDC) == DP2_BY_ABI(36, 56));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_dwErrorMode, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), dwErrorMode) == DP2_BY_ABI(40, 64));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_lpPrimary, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), lpPrimary) == DP2_BY_ABI(44, 72));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_lpCB, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), lpCB) == DP2_BY_ABI(48, 80));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_dwPreferredMode, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), dwPreferredMode) == DP2_BY_ABI(52, 88));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_hD3DInstance, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), hD3DInstance) == DP2_BY_ABI(56, 96));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_pD3DIUnknown, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), pD3DIUnknown) == DP2_BY_ABI(60, 104));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_lpDDCB, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), lpDDCB) == DP2_BY_ABI(64, 112));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_hDDVxd, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), hDDVxd) == DP2_BY_ABI(68, 120));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_dwAppHackFlags, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), dwAppHackFlags) == DP2_BY_ABI(72, 128));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_hFocusWnd, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), hFocusWnd) == DP2_BY_ABI(76, 136));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_dwHotTracking, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), dwHotTracking) == DP2_BY_ABI(80, 144));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_dwIMEState, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), dwIMEState) == DP2_BY_ABI(84, 148));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_hWndPopup, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), hWndPopup) == DP2_BY_ABI(88, 152));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_hDD, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), hDD) == DP2_BY_ABI(92, 160));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_hGammaCalibrator, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), hGammaCalibrator) == DP2_BY_ABI(96, 168));
+DP2_ASSERT(DDRAWI_DIRECTDRAW_LCL_lpGammaCalibrator, offsetof(DP2_NAME(DDRAWI_DIRECTDRAW_LCL), lpGammaCalibrator) == DP2_BY_ABI(100, 176));
+
+typedef struct {
+    dp2_uptr lpVtbl;
+    dp2_uptr lpLcl;
+    dp2_uptr lpLink;
+    dp2_u32 dwIntRefCnt;
+} DP2_NAME(DDRAWI_DDRAWSURFACE_INT);
+DP2_ASSERT(size_DDRAWI_DDRAWSURFACE_INT, sizeof(DP2_NAME(DDRAWI_DDRAWSURFACE_INT)) == DP2_BY_ABI(16, 32));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_INT_lpVtbl, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_INT), lpVtbl) == 0);
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_INT_lpLcl, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_INT), lpLcl) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_INT_lpLink, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_INT), lpLink) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_INT_dwIntRefCnt, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_INT), dwIntRefCnt) == DP2_BY_ABI(12, 24));
+
+typedef struct {
+    dp2_u32 dwRefCnt;
+    dp2_u32 dwGlobalFlags;
+    dp2_uptr lSlicePitch; /* also lpRectList, dwBlockSizeY */
+    dp2_uptr lpVidMemHeap; /* also dwBlockSizeX */
+    dp2_uptr lpDD; /* also lpDDHandle */
+    dp2_uptr fpVidMem;
+    dp2_i32 lPitch; /* also dwLinearSize */
+    dp2_u16 wHeight;
+    dp2_u16 wWidth;
+    dp2_u32 dwUsageCount;
+    dp2_uptr dwReserved1;
+    DP2_NAME(DDPIXELFORMAT) ddpfSurface;
+} DP2_NAME(DDRAWI_DDRAWSURFACE_GBL);
+DP2_ASSERT(size_DDRAWI_DDRAWSURFACE_GBL, sizeof(DP2_NAME(DDRAWI_DDRAWSURFACE_GBL)) == DP2_BY_ABI(72, 96));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_GBL_dwRefCnt, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_GBL), dwRefCnt) == 0);
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_GBL_dwGlobalFlags, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_GBL), dwGlobalFlags) == 4);
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_GBL_lSlicePitch, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_GBL), lSlicePitch) == 8);
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_GBL_lpVidMemHeap, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_GBL), lpVidMemHeap) == DP2_BY_ABI(12, 16));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_GBL_lpDD, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_GBL), lpDD) == DP2_BY_ABI(16, 24));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_GBL_fpVidMem, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_GBL), fpVidMem) == DP2_BY_ABI(20, 32));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_GBL_lPitch, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_GBL), lPitch) == DP2_BY_ABI(24, 40));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_GBL_wHeight, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_GBL), wHeight) == DP2_BY_ABI(28, 44));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_GBL_wWidth, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_GBL), wWidth) == DP2_BY_ABI(30, 46));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_GBL_dwUsageCount, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_GBL), dwUsageCount) == DP2_BY_ABI(32, 48));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_GBL_dwReserved1, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_GBL), dwReserved1) == DP2_BY_ABI(36, 56));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_GBL_ddpfSurface, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_GBL), ddpfSurface) == DP2_BY_ABI(40, 64));
+
+typedef struct {
+    dp2_u32 dwSize;
+    dp2_uptr lpIUnknowns;
+    dp2_uptr lpDD_lcl;
+    dp2_u32 dwPageLockCount;
+    dp2_u32 dwBytesAllocated;
+    dp2_uptr lpDD_int;
+    dp2_u32 dwMipMapCount;
+    dp2_uptr lpDDIClipper;
+    dp2_uptr lpHeapAliasInfo;
+    dp2_u32 dwOverlayFlags;
+    dp2_uptr rgjunc;
+    dp2_uptr lpVideoPort;
+    dp2_uptr lpddOverlayFX;
+    DP2_NAME(DDSCAPSEX) ddsCapsEx;
+    dp2_u32 dwTextureStage;
+    dp2_uptr lpDDRAWReserved;
+    dp2_uptr lpDDRAWReserved2;
+    dp2_uptr lpDDrawReserved3;
+    dp2_u32 dwDDrawReserved4;
+    dp2_uptr lpDDrawReserved5;
+    dp2_uptr lpGammaRamp;
+    dp2_uptr lpOriginalGammaRamp;
+    dp2_uptr lpDDrawReserved6;
+    dp2_u32 dwSurfaceHandle;
+    dp2_u32 qwDDrawReserved8[2];
+    dp2_uptr lpDDrawReserved9;
+    dp2_u32 cSurfaces;
+    dp2_uptr pCreatedDDSurfaceDesc2;
+    dp2_uptr slist;
+    dp2_u32 dwFVF;
+    dp2_uptr lpVB;
+} DP2_NAME(DDRAWI_DDRAWSURFACE_MORE);
+DP2_ASSERT(size_DDRAWI_DDRAWSURFACE_MORE, sizeof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE)) == DP2_BY_ABI(136, 240));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_dwSize, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), dwSize) == 0);
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpIUnknowns, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpIUnknowns) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpDD_lcl, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpDD_lcl) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_dwPageLockCount, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), dwPageLockCount) == DP2_BY_ABI(12, 24));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_dwBytesAllocated, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), dwBytesAllocated) == DP2_BY_ABI(16, 28));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpDD_int, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpDD_int) == DP2_BY_ABI(20, 32));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_dwMipMapCount, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), dwMipMapCount) == DP2_BY_ABI(24, 40));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpDDIClipper, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpDDIClipper) == DP2_BY_ABI(28, 48));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpHeapAliasInfo, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpHeapAliasInfo) == DP2_BY_ABI(32, 56));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_dwOverlayFlags, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), dwOverlayFlags) == DP2_BY_ABI(36, 64));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_rgjunc, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), rgjunc) == DP2_BY_ABI(40, 72));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpVideoPort, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpVideoPort) == DP2_BY_ABI(44, 80));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpddOverlayFX, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpddOverlayFX) == DP2_BY_ABI(48, 88));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_ddsCapsEx, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), ddsCapsEx) == DP2_BY_ABI(52, 96));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_dwTextureStage, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), dwTextureStage) == DP2_BY_ABI(64, 108));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpDDRAWReserved, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpDDRAWReserved) == DP2_BY_ABI(68, 112));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpDDRAWReserved2, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpDDRAWReserved2) == DP2_BY_ABI(72, 120));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpDDrawReserved3, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpDDrawReserved3) == DP2_BY_ABI(76, 128));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_dwDDrawReserved4, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), dwDDrawReserved4) == DP2_BY_ABI(80, 136));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpDDrawReserved5, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpDDrawReserved5) == DP2_BY_ABI(84, 144));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpGammaRamp, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpGammaRamp) == DP2_BY_ABI(88, 152));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpOriginalGammaRamp, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpOriginalGammaRamp) == DP2_BY_ABI(92, 160));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpDDrawReserved6, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpDDrawReserved6) == DP2_BY_ABI(96, 168));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_dwSurfaceHandle, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), dwSurfaceHandle) == DP2_BY_ABI(100, 176));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_qwDDrawReserved8, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), qwDDrawReserved8) == DP2_BY_ABI(104, 180));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpDDrawReserved9, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpDDrawReserved9) == DP2_BY_ABI(112, 192));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_cSurfaces, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), cSurfaces) == DP2_BY_ABI(116, 200));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_pCreatedDDSurfaceDesc2, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), pCreatedDDSurfaceDesc2) == DP2_BY_ABI(120, 208));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_slist, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), slist) == DP2_BY_ABI(124, 216));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_dwFVF, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), dwFVF) == DP2_BY_ABI(128, 224));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_MORE_lpVB, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_MORE), lpVB) == DP2_BY_ABI(132, 232));
+
+typedef struct {
+    dp2_uptr lpSurfMore;
+    dp2_uptr lpGbl;
+    dp2_uptr hDDSurface;
+    dp2_uptr lpAttachList;
+    dp2_uptr lpAttachListFrom;
+    dp2_u32 dwLocalRefCnt;
+    dp2_u32 dwProcessId;
+    dp2_u32 dwFlags;
+    DP2_NAME(DDSCAPS) ddsCaps;
+    dp2_uptr lpDDPalette; /* also lp16DDPalette */
+    dp2_uptr lpDDClipper; /* also lp16DDClipper */
+    dp2_u32 dwModeCreatedIn;
+    dp2_u32 dwBackBufferCount;
+    DP2_NAME(DDCOLORKEY) ddckCKDestBlt;
+    DP2_NAME(DDCOLORKEY) ddckCKSrcBlt;
+    dp2_uptr hDC;
+    dp2_uptr dwReserved1;
+    DP2_NAME(DDCOLORKEY) ddckCKSrcOverlay;
+    DP2_NAME(DDCOLORKEY) ddckCKDestOverlay;
+    dp2_uptr lpSurfaceOverlaying;
+    DP2_NAME(DBLNODE) dbnOverlayNode;
+    DP2_NAME(RECT) rcOverlaySrc;
+    DP2_NAME(RECT) rcOverlayDest;
+    dp2_u32 dwClrXparent;
+    dp2_u32 dwAlpha;
+    dp2_i32 lOverlayX;
+    dp2_i32 lOverlayY;
+} DP2_NAME(DDRAWI_DDRAWSURFACE_LCL);
+DP2_ASSERT(size_DDRAWI_DDRAWSURFACE_LCL, sizeof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL)) == DP2_BY_ABI(160, 216));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_lpSurfMore, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), lpSurfMore) == 0);
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_lpGbl, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), lpGbl) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_hDDSurface, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), hDDSurface) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_lpAttachList, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), lpAttachList) == DP2_BY_ABI(12, 24));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_lpAttachListFrom, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), lpAttachListFrom) == DP2_BY_ABI(16, 32));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_dwLocalRefCnt, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), dwLocalRefCnt) == DP2_BY_ABI(20, 40));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_dwProcessId, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), dwProcessId) == DP2_BY_ABI(24, 44));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_dwFlags, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), dwFlags) == DP2_BY_ABI(28, 48));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_ddsCaps, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), ddsCaps) == DP2_BY_ABI(32, 52));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_lpDDPalette, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), lpDDPalette) == DP2_BY_ABI(36, 56));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_lpDDClipper, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), lpDDClipper) == DP2_BY_ABI(40, 64));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_dwModeCreatedIn, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), dwModeCreatedIn) == DP2_BY_ABI(44, 72));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_dwBackBufferCount, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), dwBackBufferCount) == DP2_BY_ABI(48, 76));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_ddckCKDestBlt, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), ddckCKDestBlt) == DP2_BY_ABI(52, 80));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_ddckCKSrcBlt, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), ddckCKSrcBlt) == DP2_BY_ABI(60, 88));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_hDC, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), hDC) == DP2_BY_ABI(68, 96));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_dwReserved1, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), dwReserved1) == DP2_BY_ABI(72, 104));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_ddckCKSrcOverlay, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), ddckCKSrcOverlay) == DP2_BY_ABI(76, 112));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_ddckCKDestOverlay, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), ddckCKDestOverlay) == DP2_BY_ABI(84, 120));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_lpSurfaceOverlaying, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), lpSurfaceOverlaying) == DP2_BY_ABI(92, 128));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_dbnOverlayNode, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), dbnOverlayNode) == DP2_BY_ABI(96, 136));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_rcOverlaySrc, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), rcOverlaySrc) == DP2_BY_ABI(112, 168));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_rcOverlayDest, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), rcOverlayDest) == DP2_BY_ABI(128, 184));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_dwClrXparent, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), dwClrXparent) == DP2_BY_ABI(144, 200));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_dwAlpha, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), dwAlpha) == DP2_BY_ABI(148, 204));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_lOverlayX, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), lOverlayX) == DP2_BY_ABI(152, 208));
+DP2_ASSERT(DDRAWI_DDRAWSURFACE_LCL_lOverlayY, offsetof(DP2_NAME(DDRAWI_DDRAWSURFACE_LCL), lOverlayY) == DP2_BY_ABI(156, 212));
+
+typedef struct {
+    dp2_uptr lpDD;
+    dp2_uptr lpDDDestSurface;
+    DP2_NAME(RECT) rDest;
+    dp2_uptr lpDDSrcSurface;
+    DP2_NAME(RECT) rSrc;
+    dp2_u32 dwFlags;
+    dp2_u32 dwROPFlags;
+    DP2_NAME(DDBLTFX) bltFX;
+    dp2_u32 ddRVal;
+    dp2_uptr Blt;
+    dp2_u32 IsClipped;
+    DP2_NAME(RECT) rOrigDest;
+    DP2_NAME(RECT) rOrigSrc;
+    dp2_u32 dwRectCnt;
+    dp2_uptr prDestRects;
+} DP2_NAME(DDHAL_BLTDATA);
+DP2_ASSERT(size_DDHAL_BLTDATA, sizeof(DP2_NAME(DDHAL_BLTDATA)) == DP2_BY_ABI(204, 256));
+DP2_ASSERT(DDHAL_BLTDATA_lpDD, offsetof(DP2_NAME(DDHAL_BLTDATA), lpDD) == 0);
+DP2_ASSERT(DDHAL_BLTDATA_lpDDDestSurface, offsetof(DP2_NAME(DDHAL_BLTDATA), lpDDDestSurface) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DDHAL_BLTDATA_rDest, offsetof(DP2_NAME(DDHAL_BLTDATA), rDest) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DDHAL_BLTDATA_lpDDSrcSurface, offsetof(DP2_NAME(DDHAL_BLTDATA), lpDDSrcSurface) == DP2_BY_ABI(24, 32));
+DP2_ASSERT(DDHAL_BLTDATA_rSrc, offsetof(DP2_NAME(DDHAL_BLTDATA), rSrc) == DP2_BY_ABI(28, 40));
+DP2_ASSERT(DDHAL_BLTDATA_dwFlags, offsetof(DP2_NAME(DDHAL_BLTDATA), dwFlags) == DP2_BY_ABI(44, 56));
+DP2_ASSERT(DDHAL_BLTDATA_dwROPFlags, offsetof(DP2_NAME(DDHAL_BLTDATA), dwROPFlags) == DP2_BY_ABI(48, 60));
+DP2_ASSERT(DDHAL_BLTDATA_bltFX, offsetof(DP2_NAME(DDHAL_BLTDATA), bltFX) == DP2_BY_ABI(52, 64));
+DP2_ASSERT(DDHAL_BLTDATA_ddRVal, offsetof(DP2_NAME(DDHAL_BLTDATA), ddRVal) == DP2_BY_ABI(152, 192));
+DP2_ASSERT(DDHAL_BLTDATA_Blt, offsetof(DP2_NAME(DDHAL_BLTDATA), Blt) == DP2_BY_ABI(156, 200));
+DP2_ASSERT(DDHAL_BLTDATA_IsClipped, offsetof(DP2_NAME(DDHAL_BLTDATA), IsClipped) == DP2_BY_ABI(160, 208));
+DP2_ASSERT(DDHAL_BLTDATA_rOrigDest, offsetof(DP2_NAME(DDHAL_BLTDATA), rOrigDest) == DP2_BY_ABI(164, 212));
+DP2_ASSERT(DDHAL_BLTDATA_rOrigSrc, offsetof(DP2_NAME(DDHAL_BLTDATA), rOrigSrc) == DP2_BY_ABI(180, 228));
+DP2_ASSERT(DDHAL_BLTDATA_dwRectCnt, offsetof(DP2_NAME(DDHAL_BLTDATA), dwRectCnt) == DP2_BY_ABI(196, 244));
+DP2_ASSERT(DDHAL_BLTDATA_prDestRects, offsetof(DP2_NAME(DDHAL_BLTDATA), prDestRects) == DP2_BY_ABI(200, 248));
+
+typedef struct {
+    dp2_uptr lpDD;
+    dp2_uptr lpSurfCurr;
+    dp2_uptr lpSurfTarg;
+    dp2_u32 dwFlags;
+    dp2_u32 ddRVal;
+    dp2_uptr Flip;
+    dp2_uptr lpSurfCurrLeft;
+    dp2_uptr lpSurfTargLeft;
+} DP2_NAME(DDHAL_FLIPDATA);
+DP2_ASSERT(size_DDHAL_FLIPDATA, sizeof(DP2_NAME(DDHAL_FLIPDATA)) == DP2_BY_ABI(32, 56));
+DP2_ASSERT(DDHAL_FLIPDATA_lpDD, offsetof(DP2_NAME(DDHAL_FLIPDATA), lpDD) == 0);
+DP2_ASSERT(DDHAL_FLIPDATA_lpSurfCurr, offsetof(DP2_NAME(DDHAL_FLIPDATA), lpSurfCurr) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DDHAL_FLIPDATA_lpSurfTarg, offsetof(DP2_NAME(DDHAL_FLIPDATA), lpSurfTarg) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DDHAL_FLIPDATA_dwFlags, offsetof(DP2_NAME(DDHAL_FLIPDATA), dwFlags) == DP2_BY_ABI(12, 24));
+DP2_ASSERT(DDHAL_FLIPDATA_ddRVal, offsetof(DP2_NAME(DDHAL_FLIPDATA), ddRVal) == DP2_BY_ABI(16, 28));
+DP2_ASSERT(DDHAL_FLIPDATA_Flip, offsetof(DP2_NAME(DDHAL_FLIPDATA), Flip) == DP2_BY_ABI(20, 32));
+DP2_ASSERT(DDHAL_FLIPDATA_lpSurfCurrLeft, offsetof(DP2_NAME(DDHAL_FLIPDATA), lpSurfCurrLeft) == DP2_BY_ABI(24, 40));
+DP2_ASSERT(DDHAL_FLIPDATA_lpSurfTargLeft, offsetof(DP2_NAME(DDHAL_FLIPDATA), lpSurfTargLeft) == DP2_BY_ABI(28, 48));
+
+typedef struct {
+    dp2_uptr lpDD;
+    dp2_uptr lpDDSurface;
+    dp2_u32 bHasRect;
+    DP2_NAME(RECT) rArea;
+    dp2_uptr lpSurfData;
+    dp2_u32 ddRVal;
+    dp2_uptr Lock;
+    dp2_u32 dwFlags;
+} DP2_NAME(DDHAL_LOCKDATA);
+DP2_ASSERT(size_DDHAL_LOCKDATA, sizeof(DP2_NAME(DDHAL_LOCKDATA)) == DP2_BY_ABI(44, 72));
+DP2_ASSERT(DDHAL_LOCKDATA_lpDD, offsetof(DP2_NAME(DDHAL_LOCKDATA), lpDD) == 0);
+DP2_ASSERT(DDHAL_LOCKDATA_lpDDSurface, offsetof(DP2_NAME(DDHAL_LOCKDATA), lpDDSurface) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DDHAL_LOCKDATA_bHasRect, offsetof(DP2_NAME(DDHAL_LOCKDATA), bHasRect) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DDHAL_LOCKDATA_rArea, offsetof(DP2_NAME(DDHAL_LOCKDATA), rArea) == DP2_BY_ABI(12, 20));
+DP2_ASSERT(DDHAL_LOCKDATA_lpSurfData, offsetof(DP2_NAME(DDHAL_LOCKDATA), lpSurfData) == DP2_BY_ABI(28, 40));
+DP2_ASSERT(DDHAL_LOCKDATA_ddRVal, offsetof(DP2_NAME(DDHAL_LOCKDATA), ddRVal) == DP2_BY_ABI(32, 48));
+DP2_ASSERT(DDHAL_LOCKDATA_Lock, offsetof(DP2_NAME(DDHAL_LOCKDATA), Lock) == DP2_BY_ABI(36, 56));
+DP2_ASSERT(DDHAL_LOCKDATA_dwFlags, offsetof(DP2_NAME(DDHAL_LOCKDATA), dwFlags) == DP2_BY_ABI(40, 64));
+
+typedef struct {
+    dp2_u32 dwSize;
+    dp2_u32 dwFlags;
+    DP2_NAME(GUID) guidInfo;
+    dp2_u32 dwExpectedSize;
+    dp2_uptr lpvData;
+    dp2_u32 dwActualSize;
+    dp2_u32 ddRVal;
+    dp2_uptr dwContext;
+} DP2_NAME(DDHAL_GETDRIVERINFODATA);
+DP2_ASSERT(size_DDHAL_GETDRIVERINFODATA, sizeof(DP2_NAME(DDHAL_GETDRIVERINFODATA)) == DP2_BY_ABI(44, 56));
+DP2_ASSERT(DDHAL_GETDRIVERINFODATA_dwSize, offsetof(DP2_NAME(DDHAL_GETDRIVERINFODATA), dwSize) == 0);
+DP2_ASSERT(DDHAL_GETDRIVERINFODATA_dwFlags, offsetof(DP2_NAME(DDHAL_GETDRIVERINFODATA), dwFlags) == 4);
+DP2_ASSERT(DDHAL_GETDRIVERINFODATA_guidInfo, offsetof(DP2_NAME(DDHAL_GETDRIVERINFODATA), guidInfo) == 8);
+DP2_ASSERT(DDHAL_GETDRIVERINFODATA_dwExpectedSize, offsetof(DP2_NAME(DDHAL_GETDRIVERINFODATA), dwExpectedSize) == 24);
+DP2_ASSERT(DDHAL_GETDRIVERINFODATA_lpvData, offsetof(DP2_NAME(DDHAL_GETDRIVERINFODATA), lpvData) == DP2_BY_ABI(28, 32));
+DP2_ASSERT(DDHAL_GETDRIVERINFODATA_dwActualSize, offsetof(DP2_NAME(DDHAL_GETDRIVERINFODATA), dwActualSize) == DP2_BY_ABI(32, 40));
+DP2_ASSERT(DDHAL_GETDRIVERINFODATA_ddRVal, offsetof(DP2_NAME(DDHAL_GETDRIVERINFODATA), ddRVal) == DP2_BY_ABI(36, 44));
+DP2_ASSERT(DDHAL_GETDRIVERINFODATA_dwContext, offsetof(DP2_NAME(DDHAL_GETDRIVERINFODATA), dwContext) == DP2_BY_ABI(40, 48));
+
+typedef struct {
+    dp2_uptr lpDD;
+    dp2_uptr lpDDSurface;
+    dp2_u32 ddRVal;
+    dp2_uptr Unlock;
+} DP2_NAME(DDHAL_UNLOCKDATA);
+DP2_ASSERT(size_DDHAL_UNLOCKDATA, sizeof(DP2_NAME(DDHAL_UNLOCKDATA)) == DP2_BY_ABI(16, 32));
+DP2_ASSERT(DDHAL_UNLOCKDATA_lpDD, offsetof(DP2_NAME(DDHAL_UNLOCKDATA), lpDD) == 0);
+DP2_ASSERT(DDHAL_UNLOCKDATA_lpDDSurface, offsetof(DP2_NAME(DDHAL_UNLOCKDATA), lpDDSurface) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DDHAL_UNLOCKDATA_ddRVal, offsetof(DP2_NAME(DDHAL_UNLOCKDATA), ddRVal) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DDHAL_UNLOCKDATA_Unlock, offsetof(DP2_NAME(DDHAL_UNLOCKDATA), Unlock) == DP2_BY_ABI(12, 24));
+
+typedef struct {
+    dp2_uptr lpDD;
+    dp2_uptr lpDDSurfaceDesc;
+    dp2_uptr lplpSList;
+    dp2_u32 dwSCnt;
+    dp2_u32 ddRVal;
+    dp2_uptr CreateSurface;
+} DP2_NAME(DDHAL_CREATESURFACEDATA);
+DP2_ASSERT(size_DDHAL_CREATESURFACEDATA, sizeof(DP2_NAME(DDHAL_CREATESURFACEDATA)) == DP2_BY_ABI(24, 40));
+DP2_ASSERT(DDHAL_CREATESURFACEDATA_lpDD, offsetof(DP2_NAME(DDHAL_CREATESURFACEDATA), lpDD) == 0);
+DP2_ASSERT(DDHAL_CREATESURFACEDATA_lpDDSurfaceDesc, offsetof(DP2_NAME(DDHAL_CREATESURFACEDATA), lpDDSurfaceDesc) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DDHAL_CREATESURFACEDATA_lplpSList, offsetof(DP2_NAME(DDHAL_CREATESURFACEDATA), lplpSList) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DDHAL_CREATESURFACEDATA_dwSCnt, offsetof(DP2_NAME(DDHAL_CREATESURFACEDATA), dwSCnt) == DP2_BY_ABI(12, 24));
+DP2_ASSERT(DDHAL_CREATESURFACEDATA_ddRVal, offsetof(DP2_NAME(DDHAL_CREATESURFACEDATA), ddRVal) == DP2_BY_ABI(16, 28));
+DP2_ASSERT(DDHAL_CREATESURFACEDATA_CreateSurface, offsetof(DP2_NAME(DDHAL_CREATESURFACEDATA), CreateSurface) == DP2_BY_ABI(20, 32));
+
+typedef struct {
+    dp2_uptr lpDD;
+    dp2_uptr lpDDSurface;
+    dp2_u32 ddRVal;
+    dp2_uptr DestroySurface;
+} DP2_NAME(DDHAL_DESTROYSURFACEDATA);
+DP2_ASSERT(size_DDHAL_DESTROYSURFACEDATA, sizeof(DP2_NAME(DDHAL_DESTROYSURFACEDATA)) == DP2_BY_ABI(16, 32));
+DP2_ASSERT(DDHAL_DESTROYSURFACEDATA_lpDD, offsetof(DP2_NAME(DDHAL_DESTROYSURFACEDATA), lpDD) == 0);
+DP2_ASSERT(DDHAL_DESTROYSURFACEDATA_lpDDSurface, offsetof(DP2_NAME(DDHAL_DESTROYSURFACEDATA), lpDDSurface) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DDHAL_DESTROYSURFACEDATA_ddRVal, offsetof(DP2_NAME(DDHAL_DESTROYSURFACEDATA), ddRVal) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DDHAL_DESTROYSURFACEDATA_DestroySurface, offsetof(DP2_NAME(DDHAL_DESTROYSURFACEDATA), DestroySurface) == DP2_BY_ABI(12, 24));
+
+typedef struct {
+    dp2_u32 dwFlags;
+    dp2_uptr lpDDLcl;
+    dp2_uptr lpDDSLcl;
+    dp2_u32 ddRVal;
+} DP2_NAME(DDHAL_CREATESURFACEEXDATA);
+DP2_ASSERT(size_DDHAL_CREATESURFACEEXDATA, sizeof(DP2_NAME(DDHAL_CREATESURFACEEXDATA)) == DP2_BY_ABI(16, 32));
+DP2_ASSERT(DDHAL_CREATESURFACEEXDATA_dwFlags, offsetof(DP2_NAME(DDHAL_CREATESURFACEEXDATA), dwFlags) == 0);
+DP2_ASSERT(DDHAL_CREATESURFACEEXDATA_lpDDLcl, offsetof(DP2_NAME(DDHAL_CREATESURFACEEXDATA), lpDDLcl) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DDHAL_CREATESURFACEEXDATA_lpDDSLcl, offsetof(DP2_NAME(DDHAL_CREATESURFACEEXDATA), lpDDSLcl) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DDHAL_CREATESURFACEEXDATA_ddRVal, offsetof(DP2_NAME(DDHAL_CREATESURFACEEXDATA), ddRVal) == DP2_BY_ABI(12, 24));
+
+typedef struct {
+    dp2_uptr lpDDSurface;
+    dp2_u32 dwFlags;
+    DP2_NAME(DDCOLORKEY) ckNew;
+    dp2_u32 ddRVal;
+    dp2_uptr SetColorKey;
+} DP2_NAME(DDHAL_DRVSETCOLORKEYDATA);
+DP2_ASSERT(size_DDHAL_DRVSETCOLORKEYDATA, sizeof(DP2_NAME(DDHAL_DRVSETCOLORKEYDATA)) == DP2_BY_ABI(24, 32));
+DP2_ASSERT(DDHAL_DRVSETCOLORKEYDATA_lpDDSurface, offsetof(DP2_NAME(DDHAL_DRVSETCOLORKEYDATA), lpDDSurface) == 0);
+DP2_ASSERT(DDHAL_DRVSETCOLORKEYDATA_dwFlags, offsetof(DP2_NAME(DDHAL_DRVSETCOLORKEYDATA), dwFlags) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DDHAL_DRVSETCOLORKEYDATA_ckNew, offsetof(DP2_NAME(DDHAL_DRVSETCOLORKEYDATA), ckNew) == DP2_BY_ABI(8, 12));
+DP2_ASSERT(DDHAL_DRVSETCOLORKEYDATA_ddRVal, offsetof(DP2_NAME(DDHAL_DRVSETCOLORKEYDATA), ddRVal) == DP2_BY_ABI(16, 20));
+DP2_ASSERT(DDHAL_DRVSETCOLORKEYDATA_SetColorKey, offsetof(DP2_NAME(DDHAL_DRVSETCOLORKEYDATA), SetColorKey) == DP2_BY_ABI(20, 24));
+
+typedef DP2_NAME(DDRAWI_DIRECTDRAW_GBL) DP2_NAME(DD_DIRECTDRAW_GLOBAL);
+typedef DP2_NAME(DDRAWI_DIRECTDRAW_LCL) DP2_NAME(DD_DIRECTDRAW_LOCAL);
+typedef DP2_NAME(DDRAWI_DDRAWSURFACE_GBL) DP2_NAME(DD_SURFACE_GLOBAL);
+typedef DP2_NAME(DDRAWI_DDRAWSURFACE_MORE) DP2_NAME(DD_SURFACE_MORE);
+typedef DP2_NAME(DDRAWI_DDRAWSURFACE_LCL) DP2_NAME(DD_SURFACE_LOCAL);
+typedef DP2_NAME(ATTACHLIST) DP2_NAME(DD_ATTACHLIST);
+typedef DP2_NAME(DDHAL_BLTDATA) DP2_NAME(DD_BLTDATA);
+typedef DP2_NAME(DDHAL_FLIPDATA) DP2_NAME(DD_FLIPDATA);
+typedef DP2_NAME(DDHAL_LOCKDATA) DP2_NAME(DD_LOCKDATA);
+typedef DP2_NAME(DDHAL_GETDRIVERINFODATA) DP2_NAME(DD_GETDRIVERINFODATA);
+typedef DP2_NAME(DDHAL_UNLOCKDATA) DP2_NAME(DD_UNLOCKDATA);
+typedef DP2_NAME(DDHAL_CREATESURFACEDATA) DP2_NAME(DD_CREATESURFACEDATA);
+typedef DP2_NAME(DDHAL_DESTROYSURFACEDATA) DP2_NAME(DD_DESTROYSURFACEDATA);
+typedef DP2_NAME(DDHAL_CREATESURFACEEXDATA) DP2_NAME(DD_CREATESURFACEEXDATA);
+typedef DP2_NAME(DDHAL_DRVSETCOLORKEYDATA) DP2_NAME(DD_DRVSETCOLORKEYDATA);
+
+#else
+/* DirectDraw of Windows NT: ddrawint.h. */
+
+typedef struct {
     dp2_uptr lpGbl;
 } DP2_NAME(DD_DIRECTDRAW_LOCAL);
 DP2_ASSERT(size_DD_DIRECTDRAW_LOCAL, sizeof(DP2_NAME(DD_DIRECTDRAW_LOCAL)) == DP2_BY_ABI(4, 8));
 DP2_ASSERT(DD_DIRECTDRAW_LOCAL_lpGbl, offsetof(DP2_NAME(DD_DIRECTDRAW_LOCAL), lpGbl) == 0);
 
 typedef struct {
-    dp2_i32 lSlicePitch;
-    dp2_uptr lpVidMemHeap;
+    dp2_i32 lSlicePitch; /* also dwBlockSizeY */
+    dp2_uptr lpVidMemHeap; /* also dwBlockSizeX, dwUserMemSize */
     dp2_uptr fpVidMem;
-    dp2_i32 lPitch;
+    dp2_i32 lPitch; /* also dwLinearSize */
     dp2_i32 yHint;
     dp2_i32 xHint;
     dp2_u32 wHeight;
@@ -2332,6 +3207,76 @@ DP2_ASSERT(DD_SURFACE_LOCAL_lpAttachListFrom, offsetof(DP2_NAME(DD_SURFACE_LOCAL
 DP2_ASSERT(DD_SURFACE_LOCAL_rcOverlaySrc, offsetof(DP2_NAME(DD_SURFACE_LOCAL), rcOverlaySrc) == DP2_BY_ABI(44, 64));
 
 typedef struct {
+    dp2_uptr lpLink;
+    dp2_uptr lpAttached;
+} DP2_NAME(DD_ATTACHLIST);
+DP2_ASSERT(size_DD_ATTACHLIST, sizeof(DP2_NAME(DD_ATTACHLIST)) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DD_ATTACHLIST_lpLink, offsetof(DP2_NAME(DD_ATTACHLIST), lpLink) == 0);
+DP2_ASSERT(DD_ATTACHLIST_lpAttached, offsetof(DP2_NAME(DD_ATTACHLIST), lpAttached) == DP2_BY_ABI(4, 8));
+
+typedef struct {
+    dp2_uptr lpDD;
+    dp2_uptr lpDDSurfaceDesc;
+    dp2_uptr lplpSList;
+    dp2_u32 dwSCnt;
+    dp2_u32 ddRVal;
+    dp2_uptr CreateSurface;
+} DP2_NAME(DD_CREATESURFACEDATA);
+DP2_ASSERT(size_DD_CREATESURFACEDATA, sizeof(DP2_NAME(DD_CREATESURFACEDATA)) == DP2_BY_ABI(24, 40));
+DP2_ASSERT(DD_CREATESURFACEDATA_lpDD, offsetof(DP2_NAME(DD_CREATESURFACEDATA), lpDD) == 0);
+DP2_ASSERT(DD_CREATESURFACEDATA_lpDDSurfaceDesc, offsetof(DP2_NAME(DD_CREATESURFACEDATA), lpDDSurfaceDesc) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DD_CREATESURFACEDATA_lplpSList, offsetof(DP2_NAME(DD_CREATESURFACEDATA), lplpSList) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DD_CREATESURFACEDATA_dwSCnt, offsetof(DP2_NAME(DD_CREATESURFACEDATA), dwSCnt) == DP2_BY_ABI(12, 24));
+DP2_ASSERT(DD_CREATESURFACEDATA_ddRVal, offsetof(DP2_NAME(DD_CREATESURFACEDATA), ddRVal) == DP2_BY_ABI(16, 28));
+DP2_ASSERT(DD_CREATESURFACEDATA_CreateSurface, offsetof(DP2_NAME(DD_CREATESURFACEDATA), CreateSurface) == DP2_BY_ABI(20, 32));
+
+typedef struct {
+    dp2_uptr lpDD;
+    dp2_uptr lpDDSurface;
+    dp2_u32 ddRVal;
+    dp2_uptr DestroySurface;
+} DP2_NAME(DD_DESTROYSURFACEDATA);
+DP2_ASSERT(size_DD_DESTROYSURFACEDATA, sizeof(DP2_NAME(DD_DESTROYSURFACEDATA)) == DP2_BY_ABI(16, 32));
+DP2_ASSERT(DD_DESTROYSURFACEDATA_lpDD, offsetof(DP2_NAME(DD_DESTROYSURFACEDATA), lpDD) == 0);
+DP2_ASSERT(DD_DESTROYSURFACEDATA_lpDDSurface, offsetof(DP2_NAME(DD_DESTROYSURFACEDATA), lpDDSurface) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DD_DESTROYSURFACEDATA_ddRVal, offsetof(DP2_NAME(DD_DESTROYSURFACEDATA), ddRVal) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DD_DESTROYSURFACEDATA_DestroySurface, offsetof(DP2_NAME(DD_DESTROYSURFACEDATA), DestroySurface) == DP2_BY_ABI(12, 24));
+
+typedef struct {
+    dp2_uptr lpDD;
+    dp2_uptr lpDDSurface;
+    dp2_u32 bHasRect;
+    DP2_NAME(RECT) rArea;
+    dp2_uptr lpSurfData;
+    dp2_u32 ddRVal;
+    dp2_uptr Lock;
+    dp2_u32 dwFlags;
+    dp2_uptr fpProcess;
+} DP2_NAME(DD_LOCKDATA);
+DP2_ASSERT(size_DD_LOCKDATA, sizeof(DP2_NAME(DD_LOCKDATA)) == DP2_BY_ABI(48, 80));
+DP2_ASSERT(DD_LOCKDATA_lpDD, offsetof(DP2_NAME(DD_LOCKDATA), lpDD) == 0);
+DP2_ASSERT(DD_LOCKDATA_lpDDSurface, offsetof(DP2_NAME(DD_LOCKDATA), lpDDSurface) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DD_LOCKDATA_bHasRect, offsetof(DP2_NAME(DD_LOCKDATA), bHasRect) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DD_LOCKDATA_rArea, offsetof(DP2_NAME(DD_LOCKDATA), rArea) == DP2_BY_ABI(12, 20));
+DP2_ASSERT(DD_LOCKDATA_lpSurfData, offsetof(DP2_NAME(DD_LOCKDATA), lpSurfData) == DP2_BY_ABI(28, 40));
+DP2_ASSERT(DD_LOCKDATA_ddRVal, offsetof(DP2_NAME(DD_LOCKDATA), ddRVal) == DP2_BY_ABI(32, 48));
+DP2_ASSERT(DD_LOCKDATA_Lock, offsetof(DP2_NAME(DD_LOCKDATA), Lock) == DP2_BY_ABI(36, 56));
+DP2_ASSERT(DD_LOCKDATA_dwFlags, offsetof(DP2_NAME(DD_LOCKDATA), dwFlags) == DP2_BY_ABI(40, 64));
+DP2_ASSERT(DD_LOCKDATA_fpProcess, offsetof(DP2_NAME(DD_LOCKDATA), fpProcess) == DP2_BY_ABI(44, 72));
+
+typedef struct {
+    dp2_uptr lpDD;
+    dp2_uptr lpDDSurface;
+    dp2_u32 ddRVal;
+    dp2_uptr Unlock;
+} DP2_NAME(DD_UNLOCKDATA);
+DP2_ASSERT(size_DD_UNLOCKDATA, sizeof(DP2_NAME(DD_UNLOCKDATA)) == DP2_BY_ABI(16, 32));
+DP2_ASSERT(DD_UNLOCKDATA_lpDD, offsetof(DP2_NAME(DD_UNLOCKDATA), lpDD) == 0);
+DP2_ASSERT(DD_UNLOCKDATA_lpDDSurface, offsetof(DP2_NAME(DD_UNLOCKDATA), lpDDSurface) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DD_UNLOCKDATA_ddRVal, offsetof(DP2_NAME(DD_UNLOCKDATA), ddRVal) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DD_UNLOCKDATA_Unlock, offsetof(DP2_NAME(DD_UNLOCKDATA), Unlock) == DP2_BY_ABI(12, 24));
+
+typedef struct {
     dp2_u32 dwFlags;
     dp2_uptr lpDDLcl;
     dp2_uptr lpDDSLcl;
@@ -2362,56 +3307,6 @@ DP2_ASSERT(DD_FLIPDATA_ddRVal, offsetof(DP2_NAME(DD_FLIPDATA), ddRVal) == DP2_BY
 DP2_ASSERT(DD_FLIPDATA_Flip, offsetof(DP2_NAME(DD_FLIPDATA), Flip) == DP2_BY_ABI(20, 32));
 DP2_ASSERT(DD_FLIPDATA_lpSurfCurrLeft, offsetof(DP2_NAME(DD_FLIPDATA), lpSurfCurrLeft) == DP2_BY_ABI(24, 40));
 DP2_ASSERT(DD_FLIPDATA_lpSurfTargLeft, offsetof(DP2_NAME(DD_FLIPDATA), lpSurfTargLeft) == DP2_BY_ABI(28, 48));
-
-typedef struct {
-    dp2_u32 dwSize;
-    dp2_u32 dwDDFX;
-    dp2_u32 dwROP;
-    dp2_u32 dwDDROP;
-    dp2_u32 dwRotationAngle;
-    dp2_u32 dwZBufferOpCode;
-    dp2_u32 dwZBufferLow;
-    dp2_u32 dwZBufferHigh;
-    dp2_u32 dwZBufferBaseDest;
-    dp2_u32 dwZDestConstBitDepth;
-    dp2_uptr lpDDSZBufferDest;
-    dp2_u32 dwZSrcConstBitDepth;
-    dp2_uptr lpDDSZBufferSrc;
-    dp2_u32 dwAlphaEdgeBlendBitDepth;
-    dp2_u32 dwAlphaEdgeBlend;
-    dp2_u32 dwReserved;
-    dp2_u32 dwAlphaDestConstBitDepth;
-    dp2_uptr lpDDSAlphaDest;
-    dp2_u32 dwAlphaSrcConstBitDepth;
-    dp2_uptr lpDDSAlphaSrc;
-    dp2_uptr lpDDSPattern;
-    DP2_NAME(DDCOLORKEY) ddckDestColorkey;
-    DP2_NAME(DDCOLORKEY) ddckSrcColorkey;
-} DP2_NAME(DDBLTFX);
-DP2_ASSERT(size_DDBLTFX, sizeof(DP2_NAME(DDBLTFX)) == DP2_BY_ABI(100, 128));
-DP2_ASSERT(DDBLTFX_dwSize, offsetof(DP2_NAME(DDBLTFX), dwSize) == 0);
-DP2_ASSERT(DDBLTFX_dwDDFX, offsetof(DP2_NAME(DDBLTFX), dwDDFX) == 4);
-DP2_ASSERT(DDBLTFX_dwROP, offsetof(DP2_NAME(DDBLTFX), dwROP) == 8);
-DP2_ASSERT(DDBLTFX_dwDDROP, offsetof(DP2_NAME(DDBLTFX), dwDDROP) == 12);
-DP2_ASSERT(DDBLTFX_dwRotationAngle, offsetof(DP2_NAME(DDBLTFX), dwRotationAngle) == 16);
-DP2_ASSERT(DDBLTFX_dwZBufferOpCode, offsetof(DP2_NAME(DDBLTFX), dwZBufferOpCode) == 20);
-DP2_ASSERT(DDBLTFX_dwZBufferLow, offsetof(DP2_NAME(DDBLTFX), dwZBufferLow) == 24);
-DP2_ASSERT(DDBLTFX_dwZBufferHigh, offsetof(DP2_NAME(DDBLTFX), dwZBufferHigh) == 28);
-DP2_ASSERT(DDBLTFX_dwZBufferBaseDest, offsetof(DP2_NAME(DDBLTFX), dwZBufferBaseDest) == 32);
-DP2_ASSERT(DDBLTFX_dwZDestConstBitDepth, offsetof(DP2_NAME(DDBLTFX), dwZDestConstBitDepth) == 36);
-DP2_ASSERT(DDBLTFX_lpDDSZBufferDest, offsetof(DP2_NAME(DDBLTFX), lpDDSZBufferDest) == 40);
-DP2_ASSERT(DDBLTFX_dwZSrcConstBitDepth, offsetof(DP2_NAME(DDBLTFX), dwZSrcConstBitDepth) == DP2_BY_ABI(44, 48));
-DP2_ASSERT(DDBLTFX_lpDDSZBufferSrc, offsetof(DP2_NAME(DDBLTFX), lpDDSZBufferSrc) == DP2_BY_ABI(48, 56));
-DP2_ASSERT(DDBLTFX_dwAlphaEdgeBlendBitDepth, offsetof(DP2_NAME(DDBLTFX), dwAlphaEdgeBlendBitDepth) == DP2_BY_ABI(52, 64));
-DP2_ASSERT(DDBLTFX_dwAlphaEdgeBlend, offsetof(DP2_NAME(DDBLTFX), dwAlphaEdgeBlend) == DP2_BY_ABI(56, 68));
-DP2_ASSERT(DDBLTFX_dwReserved, offsetof(DP2_NAME(DDBLTFX), dwReserved) == DP2_BY_ABI(60, 72));
-DP2_ASSERT(DDBLTFX_dwAlphaDestConstBitDepth, offsetof(DP2_NAME(DDBLTFX), dwAlphaDestConstBitDepth) == DP2_BY_ABI(64, 76));
-DP2_ASSERT(DDBLTFX_lpDDSAlphaDest, offsetof(DP2_NAME(DDBLTFX), lpDDSAlphaDest) == DP2_BY_ABI(68, 80));
-DP2_ASSERT(DDBLTFX_dwAlphaSrcConstBitDepth, offsetof(DP2_NAME(DDBLTFX), dwAlphaSrcConstBitDepth) == DP2_BY_ABI(72, 88));
-DP2_ASSERT(DDBLTFX_lpDDSAlphaSrc, offsetof(DP2_NAME(DDBLTFX), lpDDSAlphaSrc) == DP2_BY_ABI(76, 96));
-DP2_ASSERT(DDBLTFX_lpDDSPattern, offsetof(DP2_NAME(DDBLTFX), lpDDSPattern) == DP2_BY_ABI(80, 104));
-DP2_ASSERT(DDBLTFX_ddckDestColorkey, offsetof(DP2_NAME(DDBLTFX), ddckDestColorkey) == DP2_BY_ABI(84, 112));
-DP2_ASSERT(DDBLTFX_ddckSrcColorkey, offsetof(DP2_NAME(DDBLTFX), ddckSrcColorkey) == DP2_BY_ABI(92, 120));
 
 typedef struct {
     dp2_uptr lpDD;
@@ -2472,42 +3367,6 @@ DP2_ASSERT(DD_GETDRIVERINFODATA_dwActualSize, offsetof(DP2_NAME(DD_GETDRIVERINFO
 DP2_ASSERT(DD_GETDRIVERINFODATA_ddRVal, offsetof(DP2_NAME(DD_GETDRIVERINFODATA), ddRVal) == DP2_BY_ABI(40, 52));
 
 typedef struct {
-    dp2_u32 dwSize;
-    dp2_u32 dwFlags;
-    dp2_u32 dwHeight;
-    dp2_u32 dwWidth;
-    dp2_i32 lPitch;
-    dp2_u32 dwBackBufferCount;
-    dp2_u32 dwMipMapCount;
-    dp2_u32 dwAlphaBitDepth;
-    dp2_u32 dwReserved;
-    dp2_uptr lpSurface;
-    DP2_NAME(DDCOLORKEY) ddckCKDestOverlay;
-    DP2_NAME(DDCOLORKEY) ddckCKDestBlt;
-    DP2_NAME(DDCOLORKEY) ddckCKSrcOverlay;
-    DP2_NAME(DDCOLORKEY) ddckCKSrcBlt;
-    DP2_NAME(DDPIXELFORMAT) ddpfPixelFormat;
-    DP2_NAME(DDSCAPS) ddsCaps;
-} DP2_NAME(DDSURFACEDESC);
-DP2_ASSERT(size_DDSURFACEDESC, sizeof(DP2_NAME(DDSURFACEDESC)) == DP2_BY_ABI(108, 120));
-DP2_ASSERT(DDSURFACEDESC_dwSize, offsetof(DP2_NAME(DDSURFACEDESC), dwSize) == 0);
-DP2_ASSERT(DDSURFACEDESC_dwFlags, offsetof(DP2_NAME(DDSURFACEDESC), dwFlags) == 4);
-DP2_ASSERT(DDSURFACEDESC_dwHeight, offsetof(DP2_NAME(DDSURFACEDESC), dwHeight) == 8);
-DP2_ASSERT(DDSURFACEDESC_dwWidth, offsetof(DP2_NAME(DDSURFACEDESC), dwWidth) == 12);
-DP2_ASSERT(DDSURFACEDESC_lPitch, offsetof(DP2_NAME(DDSURFACEDESC), lPitch) == 16);
-DP2_ASSERT(DDSURFACEDESC_dwBackBufferCount, offsetof(DP2_NAME(DDSURFACEDESC), dwBackBufferCount) == 20);
-DP2_ASSERT(DDSURFACEDESC_dwMipMapCount, offsetof(DP2_NAME(DDSURFACEDESC), dwMipMapCount) == 24);
-DP2_ASSERT(DDSURFACEDESC_dwAlphaBitDepth, offsetof(DP2_NAME(DDSURFACEDESC), dwAlphaBitDepth) == 28);
-DP2_ASSERT(DDSURFACEDESC_dwReserved, offsetof(DP2_NAME(DDSURFACEDESC), dwReserved) == 32);
-DP2_ASSERT(DDSURFACEDESC_lpSurface, offsetof(DP2_NAME(DDSURFACEDESC), lpSurface) == DP2_BY_ABI(36, 40));
-DP2_ASSERT(DDSURFACEDESC_ddckCKDestOverlay, offsetof(DP2_NAME(DDSURFACEDESC), ddckCKDestOverlay) == DP2_BY_ABI(40, 48));
-DP2_ASSERT(DDSURFACEDESC_ddckCKDestBlt, offsetof(DP2_NAME(DDSURFACEDESC), ddckCKDestBlt) == DP2_BY_ABI(48, 56));
-DP2_ASSERT(DDSURFACEDESC_ddckCKSrcOverlay, offsetof(DP2_NAME(DDSURFACEDESC), ddckCKSrcOverlay) == DP2_BY_ABI(56, 64));
-DP2_ASSERT(DDSURFACEDESC_ddckCKSrcBlt, offsetof(DP2_NAME(DDSURFACEDESC), ddckCKSrcBlt) == DP2_BY_ABI(64, 72));
-DP2_ASSERT(DDSURFACEDESC_ddpfPixelFormat, offsetof(DP2_NAME(DDSURFACEDESC), ddpfPixelFormat) == DP2_BY_ABI(72, 80));
-DP2_ASSERT(DDSURFACEDESC_ddsCaps, offsetof(DP2_NAME(DDSURFACEDESC), ddsCaps) == DP2_BY_ABI(104, 112));
-
-typedef struct {
     dp2_uptr lpDDSurface;
     dp2_u32 dwFlags;
     DP2_NAME(DDCOLORKEY) ckNew;
@@ -2521,21 +3380,7 @@ DP2_ASSERT(DD_DRVSETCOLORKEYDATA_ckNew, offsetof(DP2_NAME(DD_DRVSETCOLORKEYDATA)
 DP2_ASSERT(DD_DRVSETCOLORKEYDATA_ddRVal, offsetof(DP2_NAME(DD_DRVSETCOLORKEYDATA), ddRVal) == DP2_BY_ABI(16, 20));
 DP2_ASSERT(DD_DRVSETCOLORKEYDATA_SetColorKey, offsetof(DP2_NAME(DD_DRVSETCOLORKEYDATA), SetColorKey) == DP2_BY_ABI(20, 24));
 
-typedef struct {
-    dp2_u32 dwSize;
-    DP2_NAME(D3DDEVICEDESC_V1) hwCaps;
-    dp2_u32 dwNumVertices;
-    dp2_u32 dwNumClipVertices;
-    dp2_u32 dwNumTextureFormats;
-    dp2_uptr lpTextureFormats;
-} DP2_NAME(D3DHAL_GLOBALDRIVERDATA);
-DP2_ASSERT(size_D3DHAL_GLOBALDRIVERDATA, sizeof(DP2_NAME(D3DHAL_GLOBALDRIVERDATA)) == DP2_BY_ABI(192, 200));
-DP2_ASSERT(D3DHAL_GLOBALDRIVERDATA_dwSize, offsetof(DP2_NAME(D3DHAL_GLOBALDRIVERDATA), dwSize) == 0);
-DP2_ASSERT(D3DHAL_GLOBALDRIVERDATA_hwCaps, offsetof(DP2_NAME(D3DHAL_GLOBALDRIVERDATA), hwCaps) == 4);
-DP2_ASSERT(D3DHAL_GLOBALDRIVERDATA_dwNumVertices, offsetof(DP2_NAME(D3DHAL_GLOBALDRIVERDATA), dwNumVertices) == 176);
-DP2_ASSERT(D3DHAL_GLOBALDRIVERDATA_dwNumClipVertices, offsetof(DP2_NAME(D3DHAL_GLOBALDRIVERDATA), dwNumClipVertices) == 180);
-DP2_ASSERT(D3DHAL_GLOBALDRIVERDATA_dwNumTextureFormats, offsetof(DP2_NAME(D3DHAL_GLOBALDRIVERDATA), dwNumTextureFormats) == 184);
-DP2_ASSERT(D3DHAL_GLOBALDRIVERDATA_lpTextureFormats, offsetof(DP2_NAME(D3DHAL_GLOBALDRIVERDATA), lpTextureFormats) == DP2_BY_ABI(188, 192));
+#endif
 
 /* How many bytes follow the header of a token, n being the number in it.  Kinds: LINEAR is
  * base + each * n; VERTICES is item bytes, then, at a multiple of 4, base + each * n vertices;

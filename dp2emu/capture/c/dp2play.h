@@ -2,10 +2,7 @@
  * dp2play.h: make calls of a capture to the driver this is linked with.
  *
  * What "dp2emu convert X.dp2 X.c" writes includes a copy of this and says the calls; the driver's
- * entry points are those of dp2stub.c.  C89; of the library only what allocates and prints.
- *
- * Define DP2PLAY_NO_CREATE or DP2PLAY_NO_SURFACE for a driver without D3dContextCreate and
- * D3dContextDestroy, or without D3dCreateSurfaceEx.
+ * entry points are those of dp2entry.h.  C89; of the library only what allocates and prints.
  */
 #ifndef DP2PLAY_H
 #define DP2PLAY_H
@@ -13,23 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dp2stub.h"
+#include "dp2entry.h"
 
 #define DP2PLAY_U64(high, low) ((dp2log_u64)(high) << 32 | (dp2log_u64)(low))
 
 /* What the stub writes before the bytes of a response: a record's head and an answer's. */
 #define DP2PLAY_ANSWER (DP2LOG_RECORD_SIZE + 16)
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-dp2_u32 DP2_ENTRY D3dDrawPrimitives2(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data);
-dp2_u32 DP2_ENTRY D3dContextCreate(DP2_NAME(D3DHAL_CONTEXTCREATEDATA) *data);
-dp2_u32 DP2_ENTRY D3dContextDestroy(DP2_NAME(D3DHAL_CONTEXTDESTROYDATA) *data);
-dp2_u32 DP2_ENTRY D3dCreateSurfaceEx(DP2_NAME(DD_CREATESURFACEEXDATA) *data);
-#ifdef __cplusplus
-}
-#endif
 
 static struct {
     dp2stub stub;
@@ -58,14 +44,8 @@ static void *dp2play_reserve(size_t size)
 
 DP2_FUNCTION void dp2play_begin(void)
 {
-    dp2play.stub.driver.draw = D3dDrawPrimitives2;
-#ifndef DP2PLAY_NO_CREATE
-    dp2play.stub.driver.create = D3dContextCreate;
-    dp2play.stub.driver.destroy = D3dContextDestroy;
-#endif
-#ifndef DP2PLAY_NO_SURFACE
-    dp2play.stub.driver.surface = D3dCreateSurfaceEx;
-#endif
+    dp2stub_enter(&dp2play.stub.driver);
+    dp2stub_ready(&dp2play.stub);
     dp2play.stub.reserve = dp2play_reserve;
     dp2play.stub.release = free;
     dp2log_begin(&dp2play.stub.log, dp2play_hear, NULL);
@@ -112,13 +92,8 @@ DP2_FUNCTION void dp2play_no_surface(dp2log_u64 handle)
 DP2_FUNCTION void dp2play_memory(dp2log_u64 handle, dp2log_u64 offset, const dp2_u8 *bytes,
                                  size_t size)
 {
-    dp2_u8 place[16];
-    dp2_u8 *memory;
-    dp2log_put64(dp2log_put64(place, handle), offset);
-    memory = dp2stub_bytes(&dp2play.stub, place, size);
-    if (memory)
-        dp2stub_copy(memory, bytes, size);
-    dp2play_result("memory", memory ? 0 : DDERR_INVALIDPARAMS);
+    dp2_u32 result = dp2stub_transfer(&dp2play.stub, handle, offset, size, NULL, bytes);
+    dp2play_result("memory", result);
 }
 
 /* NULL for `commands` or `vertices` is memory that is there already. */
@@ -175,8 +150,8 @@ DP2_FUNCTION void dp2play_expect(dp2_u32 ddrval, dp2_u32 error_offset, const dp2
     if (DP2_U32(answer + 12) != size)
         return;
     for (i = 0; commands && i < size; i++)
-        if (commands->memory[i] != response[i]) {
-            dp2play_differ("a byte of the response", commands->memory[i], response[i]);
+        if (commands->level->memory[i] != response[i]) {
+            dp2play_differ("a byte of the response", commands->level->memory[i], response[i]);
             return;
         }
 }

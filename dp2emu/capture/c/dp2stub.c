@@ -5,13 +5,18 @@
  *     gcc dp2stub.c mydriver.c -o mydriver
  *     dp2emu replay CAPTURE --rig pipe:./mydriver
  *
- * A driver that has DdFlip, DdBlt, DdSetColorKey or DdGetDriverInfo is compiled with
- * -DDP2STUB_HAS_FLIP, -DDP2STUB_HAS_BLT, -DDP2STUB_HAS_SETCOLORKEY or
- * -DDP2STUB_HAS_GETDRIVERINFO.
+ * dp2entry.h has the names of the entry points, and a macro for each that a driver may have or
+ * lack.  -DDP2STUB_9X serves a driver for Windows 9x.
+ *
+ * Memory comes from the C library; with -DDP2STUB_ADDRESS=0x80000000u, on Linux, it has that
+ * address or a higher one, and with -DDP2STUB_RESERVE=name -DDP2STUB_RELEASE=name it comes from
+ * functions of the driver's: void *name(size_t), zeroed or NULL, and void name(void *).
  */
 #if defined(__linux__)
-#define _XOPEN_SOURCE 700 /* for sigaction */
+#define _XOPEN_SOURCE 700   /* for sigaction */
+#define _DEFAULT_SOURCE 1   /* for MAP_ANONYMOUS */
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #endif
 
@@ -23,27 +28,10 @@
 #include <io.h>
 #endif
 
-#include "dp2stub.h"
+#include "dp2entry.h"
 
 #define ROOM (16u << 20)
 #define SIGNAL_NAME 21 /* where the name of a signal begins, behind SIG, in the line on a fault */
-
-dp2_u32 DP2_ENTRY D3dDrawPrimitives2(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data);
-dp2_u32 DP2_ENTRY D3dContextCreate(DP2_NAME(D3DHAL_CONTEXTCREATEDATA) *data);
-dp2_u32 DP2_ENTRY D3dContextDestroy(DP2_NAME(D3DHAL_CONTEXTDESTROYDATA) *data);
-dp2_u32 DP2_ENTRY D3dCreateSurfaceEx(DP2_NAME(DD_CREATESURFACEEXDATA) *data);
-#if defined(DP2STUB_HAS_FLIP)
-dp2_u32 DP2_ENTRY DdFlip(DP2_NAME(DD_FLIPDATA) *data);
-#endif
-#if defined(DP2STUB_HAS_BLT)
-dp2_u32 DP2_ENTRY DdBlt(DP2_NAME(DD_BLTDATA) *data);
-#endif
-#if defined(DP2STUB_HAS_SETCOLORKEY)
-dp2_u32 DP2_ENTRY DdSetColorKey(DP2_NAME(DD_DRVSETCOLORKEYDATA) *data);
-#endif
-#if defined(DP2STUB_HAS_GETDRIVERINFO)
-dp2_u32 DP2_ENTRY DdGetDriverInfo(DP2_NAME(DD_GETDRIVERINFODATA) *data);
-#endif
 
 typedef struct streams {
     FILE *in;
@@ -61,10 +49,52 @@ static int to_stream(void *stream, const void *data, size_t size)
     return fwrite(data, 1, size, out) == size && fflush(out) == 0;
 }
 
+#if defined(DP2STUB_RESERVE)
+void *DP2STUB_RESERVE(size_t size);
+void DP2STUB_RELEASE(void *memory);
+#elif defined(DP2STUB_ADDRESS)
+#define DP2STUB_RESERVE at_address
+#define DP2STUB_RELEASE give_back
+#define PAGE 4096u
+#if !defined(__linux__)
+#error "DP2STUB_ADDRESS is for Linux: define DP2STUB_RESERVE and DP2STUB_RELEASE instead"
+#endif
+
+/* Whole pages, behind one that has their size. */
+static void *at_address(size_t size)
+{
+    static size_t next = DP2STUB_ADDRESS;
+    size_t bytes = size / PAGE * PAGE + 2 * PAGE;
+    size_t *made;
+    if (bytes < size)
+        return NULL;
+    made = (size_t *)mmap((void *)next, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if ((void *)made == MAP_FAILED)
+        return NULL;
+    if ((size_t)made < DP2STUB_ADDRESS) {
+        munmap(made, bytes);
+        return NULL;
+    }
+    *made = bytes;
+    next = (size_t)made + bytes;
+    return (dp2_u8 *)made + PAGE;
+}
+
+static void give_back(void *memory)
+{
+    size_t *made = (size_t *)((dp2_u8 *)memory - PAGE);
+    munmap(made, *made);
+}
+#else
+#define DP2STUB_RESERVE zeroed
+#define DP2STUB_RELEASE free
+
 static void *zeroed(size_t size)
 {
     return calloc(size ? size : 1, 1);
 }
+#endif
 
 static int opened(streams *both, int count, char **arguments)
 {
@@ -128,27 +158,12 @@ int main(int count, char **arguments)
         perror(arguments[1]);
         return 2;
     }
-    stub.driver.draw = D3dDrawPrimitives2;
-    stub.driver.create = D3dContextCreate;
-    stub.driver.destroy = D3dContextDestroy;
-    stub.driver.surface = D3dCreateSurfaceEx;
-#if defined(DP2STUB_HAS_FLIP)
-    stub.driver.flip = DdFlip;
-#endif
-#if defined(DP2STUB_HAS_BLT)
-    stub.driver.blit = DdBlt;
-#endif
-#if defined(DP2STUB_HAS_SETCOLORKEY)
-    stub.driver.key = DdSetColorKey;
-#endif
-#if defined(DP2STUB_HAS_GETDRIVERINFO)
-    stub.driver.info = DdGetDriverInfo;
-#endif
+    dp2stub_enter(&stub.driver);
     stub.read = from_stream;
     stub.write = to_stream;
     stub.stream = &both;
-    stub.reserve = zeroed;
-    stub.release = free;
+    stub.reserve = DP2STUB_RESERVE;
+    stub.release = DP2STUB_RELEASE;
     stub.payload = (dp2_u8 *)malloc(ROOM);
     stub.room = stub.payload ? ROOM : 0;
     dp2stub_serve(&stub);

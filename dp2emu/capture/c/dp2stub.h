@@ -6,6 +6,7 @@
  * answered and what the payloads hold is listed in docs/rigs.rst.
  *
  * Fill in the members of a dp2stub up to `room`, everything else being 0, and call dp2stub_serve.
+ * With DP2STUB_9X the driver's structures of surfaces are those of Windows 9x.
  */
 #ifndef DP2STUB_H
 #define DP2STUB_H
@@ -24,7 +25,7 @@
 #endif
 
 #ifndef DP2STUB_SURFACES
-#define DP2STUB_SURFACES 256
+#define DP2STUB_SURFACES 64 /* places of the first table; each next one has twice as many */
 #endif
 #ifndef DP2STUB_CONTEXTS
 #define DP2STUB_CONTEXTS 16
@@ -55,12 +56,28 @@
 #define DP2STUB_MOST_FORMATS 1024u
 
 #define DP2STUB_SRCBLT 0x8u             /* DDCKEY_SRCBLT */
+#define DP2STUB_ATTACHED 0x1u           /* DDRAWISURF_ATTACHED */
+#define DP2STUB_ATTACHED_FROM 0x8u      /* DDRAWISURF_ATTACHED_FROM */
 #define DP2STUB_HASCKEYSRCBLT 0x800u    /* DDRAWISURF_HASCKEYSRCBLT */
+#define DP2STUB_HASPIXELFORMAT 0x2000u  /* DDRAWISURF_HASPIXELFORMAT */
+#define DP2STUB_FOURCC 0x4u             /* DDPF_FOURCC */
+#define DP2STUB_EXECUTEBUFFER 0x800000u /* DDSCAPS_EXECUTEBUFFER */
+#define DP2STUB_CUBEMAP 0x200u          /* DDSCAPS2_CUBEMAP */
+#define DP2STUB_ALLFACES 0xFC00u        /* DDSCAPS2_CUBEMAP_ALLFACES */
+#define DP2STUB_POSITIVEX 0x400u        /* DDSCAPS2_CUBEMAP_POSITIVEX; each next face doubles it */
+#define DP2STUB_SUBLEVEL 0x10000u       /* DDSCAPS2_MIPMAPSUBLEVEL */
+#define DP2STUB_DESCRIBED 0x21007u      /* DDSD_CAPS, HEIGHT, WIDTH, PIXELFORMAT, MIPMAPCOUNT */
+#define DP2STUB_READONLY 0x10u          /* DDLOCK_READONLY */
+/* What a driver says in fpVidMem instead of an address: DirectDraw shall find so much memory. */
+#define DP2STUB_BLOCKSIZE 2u            /* DDHAL_PLEASEALLOC_BLOCKSIZE: dwBlockSizeX * Y bytes */
+#define DP2STUB_USERMEM 4u              /* DDHAL_PLEASEALLOC_USERMEM: dwUserMemSize bytes */
+#define DP2STUB_NO_ADDRESS 8u           /* addresses are above all of these */
+#define DP2STUB_MOST_LEVELS 32u
 
 typedef DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) dp2stub_call_data;
 
-/* The driver's entry points; only drawing is a must.  The last four are DdFlip, DdBlt,
- * DdSetColorKey and DdGetDriverInfo. */
+/* The driver's entry points; only drawing is a must.  From `flip` on: DdFlip, DdBlt,
+ * DdSetColorKey, DdCreateSurface, DdDestroySurface, DdLock, DdUnlock and DdGetDriverInfo. */
 typedef struct dp2stub_driver {
     dp2_u32 (DP2_ENTRY *draw)(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data);
     dp2_u32 (DP2_ENTRY *create)(DP2_NAME(D3DHAL_CONTEXTCREATEDATA) *data);
@@ -69,17 +86,45 @@ typedef struct dp2stub_driver {
     dp2_u32 (DP2_ENTRY *flip)(DP2_NAME(DD_FLIPDATA) *data);
     dp2_u32 (DP2_ENTRY *blit)(DP2_NAME(DD_BLTDATA) *data);
     dp2_u32 (DP2_ENTRY *key)(DP2_NAME(DD_DRVSETCOLORKEYDATA) *data);
+    dp2_u32 (DP2_ENTRY *place)(DP2_NAME(DD_CREATESURFACEDATA) *data);
+    dp2_u32 (DP2_ENTRY *remove)(DP2_NAME(DD_DESTROYSURFACEDATA) *data);
+    dp2_u32 (DP2_ENTRY *lock)(DP2_NAME(DD_LOCKDATA) *data);
+    dp2_u32 (DP2_ENTRY *unlock)(DP2_NAME(DD_UNLOCKDATA) *data);
     dp2_u32 (DP2_ENTRY *info)(DP2_NAME(DD_GETDRIVERINFODATA) *data);
 } dp2stub_driver;
 
-typedef struct dp2stub_surface {
-    dp2log_u64 handle;
-    dp2_u8 *block; /* what was reserved, for this surface or for one it is a part of */
+/* Memory that was reserved; it goes with the last level in it. */
+typedef struct dp2stub_block {
     dp2_u8 *memory;
-    size_t size;
+    size_t users;
+} dp2stub_block;
+
+/* A level of a texture, or a surface without levels. */
+typedef struct dp2stub_level {
+    size_t offset, size;  /* of its bytes among those that the rig counts */
+    size_t pitch, rows;   /* bytes of each row there, and rows of a slice; lPitch is the memory's */
+    dp2_u8 *memory;
+    dp2stub_block *block; /* NULL: memory of the driver's */
     DP2_NAME(DD_SURFACE_LOCAL) local;
     DP2_NAME(DD_SURFACE_GLOBAL) global;
     DP2_NAME(DD_SURFACE_MORE) more;
+    DP2_NAME(DD_ATTACHLIST) attached; /* in the list of the level above */
+    DP2_NAME(DD_ATTACHLIST) from;     /* names the level above */
+} dp2stub_level;
+
+/* All levels of a texture, or the one of another surface. */
+typedef struct dp2stub_chain {
+    size_t users; /* surfaces: the texture, and levels that have handles of their own */
+    size_t count;
+    dp2stub_level levels[1];
+} dp2stub_chain;
+
+typedef struct dp2stub_surface {
+    dp2log_u64 handle;
+    dp2stub_chain *chain;
+    dp2stub_level *level; /* the first of `count` */
+    dp2stub_level *alias; /* or NULL; is `level` where that is none of the chain's */
+    size_t count, size;
 } dp2stub_surface;
 
 typedef struct dp2stub_context {
@@ -94,7 +139,8 @@ typedef struct dp2stub {
     int (*read)(void *stream, void *data, size_t size);
     int (*write)(void *stream, const void *data, size_t size);
     void *stream;
-    /* Zeroed memory for surfaces, at a multiple of 8, or NULL. */
+    /* Zeroed memory at a multiple of 8, or NULL: for surfaces, their structures and their table.
+     * A driver that wants other addresses than the C library's has them from here. */
     void *(*reserve)(size_t size);
     void (*release)(void *memory);
     dp2_u8 *payload;
@@ -104,8 +150,13 @@ typedef struct dp2stub {
     dp2log_u64 time;
     int over;
     DP2_NAME(DD_DIRECTDRAW_LOCAL) directdraw;
+#ifdef DP2STUB_9X
+    DP2_NAME(DD_DIRECTDRAW_GLOBAL) adapter;
+#else
     dp2_uptr adapter[512]; /* zeros, for drivers that look into DD_DIRECTDRAW_GLOBAL */
-    dp2stub_surface surfaces[DP2STUB_SURFACES];
+#endif
+    dp2stub_surface *surfaces; /* of which `places` can be used; they grow */
+    size_t places;
     dp2stub_context contexts[DP2STUB_CONTEXTS];
 } dp2stub;
 
@@ -151,20 +202,30 @@ DP2_FUNCTION void dp2stub_welcome(dp2stub *stub)
 
 DP2_FUNCTION dp2stub_surface *dp2stub_find(dp2stub *stub, dp2log_u64 handle)
 {
-    int i;
-    for (i = 0; handle && i < DP2STUB_SURFACES; i++)
+    size_t i;
+    for (i = 0; handle && i < stub->places; i++)
         if (stub->surfaces[i].handle == handle)
             return &stub->surfaces[i];
     return NULL;
 }
 
+/* A place for one more, in a table twice as long where all are taken; NULL without memory. */
 DP2_FUNCTION dp2stub_surface *dp2stub_free_surface(dp2stub *stub)
 {
-    int i;
-    for (i = 0; i < DP2STUB_SURFACES; i++)
+    dp2stub_surface *longer;
+    size_t i, places = stub->places ? 2 * stub->places : DP2STUB_SURFACES;
+    for (i = 0; i < stub->places; i++)
         if (!stub->surfaces[i].handle)
             return &stub->surfaces[i];
-    return NULL;
+    longer = (dp2stub_surface *)stub->reserve(places * sizeof(*longer));
+    if (!longer)
+        return NULL;
+    dp2stub_copy(longer, stub->surfaces, stub->places * sizeof(*longer));
+    if (stub->surfaces)
+        stub->release(stub->surfaces);
+    stub->surfaces = longer;
+    stub->places = places;
+    return &longer[i];
 }
 
 /* Tell the driver that a handle means this memory, or nothing any more. */
@@ -175,131 +236,607 @@ DP2_FUNCTION dp2_u32 dp2stub_tell_surface(dp2stub *stub, dp2stub_surface *surfac
         return 0;
     dp2stub_clear(&data, sizeof(data));
     data.lpDDLcl = (dp2_uptr)&stub->directdraw;
-    data.lpDDSLcl = (dp2_uptr)&surface->local;
+    data.lpDDSLcl = (dp2_uptr)&surface->level->local;
     stub->driver.surface(&data);
     return data.ddRVal;
 }
 
-/* The structures of a surface; `at` is the payload of a MAKE behind its first four numbers. */
-DP2_FUNCTION void dp2stub_describe(dp2stub_surface *surface, const dp2_u8 *at)
+/* What a MAKE says, behind its first four numbers, and what follows from it. */
+typedef struct dp2stub_made {
+    dp2_u32 width, height, depth, pitch, levels, caps, caps2, faces;
+    dp2_u32 wide, high;            /* texels of a block */
+    size_t bytes;                  /* of the surface */
+    DP2_NAME(DDPIXELFORMAT) pixels;
+} dp2stub_made;
+
+/* Formats that store blocks of texels have the bytes of a level in lPitch instead of a pitch. */
+DP2_FUNCTION void dp2stub_sides_of_block(dp2stub_made *made)
 {
-    surface->local.lpGbl = (dp2_uptr)&surface->global;
-    surface->local.lpSurfMore = (dp2_uptr)&surface->more;
-    surface->more.dwSurfaceHandle = (dp2_u32)surface->handle;
-    surface->global.fpVidMem = (dp2_uptr)surface->memory;
-    surface->global.wWidth = DP2_U32(at + 4);
-    surface->global.wHeight = DP2_U32(at + 8);
-    surface->global.lPitch = (dp2_i32)DP2_U32(at + 16);
-    surface->more.dwMipMapCount = DP2_U32(at + 20);
-    surface->local.ddsCaps.dwCaps = DP2_U32(at + 24);
-    surface->more.ddsCapsEx.dwCaps2 = DP2_U32(at + 28);
-    dp2stub_copy(&surface->global.ddpfSurface, at + 32, 32);
+    static const struct { dp2_u32 code, wide, high; } table[] = {
+        {0x31545844u, 4, 4}, {0x32545844u, 4, 4}, {0x33545844u, 4, 4}, /* DXT1, DXT2, DXT3 */
+        {0x34545844u, 4, 4}, {0x35545844u, 4, 4},                      /* DXT4, DXT5 */
+        {0x31495441u, 4, 4}, {0x32495441u, 4, 4},                      /* ATI1, ATI2 */
+        {0x32595559u, 2, 1}, {0x59565955u, 2, 1},                      /* YUY2, UYVY */
+        {0x47424752u, 2, 1}, {0x42475247u, 2, 1},                      /* R8G8_B8G8, G8R8_G8B8 */
+        {0x32315659u, 2, 2}, {0x3231564Eu, 2, 2},                      /* YV12, NV12 */
+        {118, 8, 1}                                                    /* A1 */
+    };
+    size_t i;
+    made->wide = made->high = 1;
+    for (i = 0; made->pixels.dwFlags & DP2STUB_FOURCC && i < sizeof(table) / sizeof(*table); i++)
+        if (table[i].code == made->pixels.dwFourCC) {
+            made->wide = table[i].wide;
+            made->high = table[i].high;
+        }
 }
 
-/* Memory goes with the last surface that lies in it. */
-DP2_FUNCTION void dp2stub_release(dp2stub *stub, dp2_u8 *block)
+DP2_FUNCTION dp2stub_made dp2stub_made_of(const dp2_u8 *at, size_t bytes)
 {
-    int i;
-    for (i = 0; i < DP2STUB_SURFACES; i++)
-        if (stub->surfaces[i].handle && stub->surfaces[i].block == block)
-            return;
+    dp2stub_made made;
+    made.width = DP2_U32(at + 4);
+    made.height = DP2_U32(at + 8);
+    made.depth = DP2_U32(at + 12) ? DP2_U32(at + 12) : 1;
+    made.pitch = DP2_U32(at + 16);
+    made.levels = DP2_U32(at + 20);
+    made.caps = DP2_U32(at + 24);
+    made.caps2 = DP2_U32(at + 28);
+    made.faces = made.caps2 & DP2STUB_CUBEMAP ? 6 : 1;
+    made.bytes = bytes;
+    dp2stub_copy(&made.pixels, at + 32, sizeof(made.pixels));
+    dp2stub_sides_of_block(&made);
+    return made;
+}
+
+/* Whether all bytes lie in one row: those of buffers, and of blocks. */
+DP2_FUNCTION int dp2stub_linear(const dp2stub_made *made)
+{
+    return made->caps & DP2STUB_EXECUTEBUFFER || made->wide > 1 || !made->pitch ||
+           made->bytes % made->pitch != 0 || made->bytes / made->pitch % made->depth != 0;
+}
+
+DP2_FUNCTION dp2_u32 dp2stub_side(dp2_u32 side, dp2_u32 level)
+{
+    return side >> level ? side >> level : 1;
+}
+
+/* a * b, or more than `most` if that is less. */
+DP2_FUNCTION dp2log_u64 dp2stub_times(dp2log_u64 a, dp2log_u64 b, dp2log_u64 most)
+{
+    return b && a > most / b ? most + 1 : a * b;
+}
+
+/* The bytes of a row of blocks of a level, and how many rows there are. */
+DP2_FUNCTION void dp2stub_rows(dp2stub_level *level, const dp2stub_made *made, dp2_u32 number)
+{
+    dp2_u32 across = (made->width + made->wide - 1) / made->wide;
+    dp2_u32 down = (made->height + made->high - 1) / made->high;
+    dp2log_u64 top = (dp2log_u64)across * (made->wide > 1 ? down : 1);
+    dp2log_u64 unit = made->pitch / (top ? top : 1);
+    if (made->wide > 1)
+        unit /= made->depth;
+    across = (dp2stub_side(made->width, number) + made->wide - 1) / made->wide;
+    down = (dp2stub_side(made->height, number) + made->high - 1) / made->high;
+    level->pitch = (size_t)dp2stub_times(across, unit, made->bytes);
+    level->rows = down;
+}
+
+/* Where level `number` of a face lies, the faces and levels before it having `before` bytes; 0 if
+ * it does not end within the surface. */
+DP2_FUNCTION int dp2stub_lay(dp2stub_level *level, const dp2stub_made *made, dp2_u32 number,
+                             size_t before)
+{
+    dp2log_u64 size;
+    level->offset = before;
+    if (made->levels <= 1 && made->faces == 1) {
+        level->size = made->bytes;
+        level->pitch = dp2stub_linear(made) ? made->bytes : made->pitch;
+        level->rows = level->pitch ? made->bytes / level->pitch / made->depth : 0;
+        level->rows += !level->rows; /* of a surface without bytes, or of one row */
+        return 1;
+    }
+    dp2stub_rows(level, made, number);
+    size = dp2stub_times(level->pitch, level->rows, made->bytes);
+    size = dp2stub_times(size, dp2stub_side(made->depth, number), made->bytes);
+    level->size = (size_t)size;
+    if (made->wide > 1) {
+        level->pitch = level->size;
+        level->rows = 1;
+    }
+    return size <= made->bytes - before;
+}
+
+/* The structures of a level; `index` counts the levels of all faces. */
+DP2_FUNCTION void dp2stub_describe(dp2stub *stub, dp2stub_level *level, const dp2stub_made *made,
+                                   dp2_u32 index)
+{
+    dp2_u32 levels = made->levels ? made->levels : 1;
+    dp2_u32 number = index % levels, depth = dp2stub_side(made->depth, number);
+    dp2_u32 face = index / levels ? DP2STUB_POSITIVEX << index / levels : 0;
+    level->local.lpGbl = (dp2_uptr)&level->global;
+    level->local.lpSurfMore = (dp2_uptr)&level->more;
+    level->local.ddsCaps.dwCaps = made->caps;
+    level->local.dwFlags = made->pixels.dwFlags ? DP2STUB_HASPIXELFORMAT : 0;
+    level->more.dwMipMapCount = made->levels > 1 ? made->levels - number : made->levels;
+    level->more.ddsCapsEx.dwCaps2 = face ? (made->caps2 & ~DP2STUB_ALLFACES) | face : made->caps2;
+    level->more.ddsCapsEx.dwCaps2 |= number ? DP2STUB_SUBLEVEL : 0;
+    level->more.ddsCapsEx.dwCaps4 = depth > 1 ? depth : 0;
+    level->global.ddpfSurface = made->pixels;
+    level->global.lPitch = (dp2_i32)(index ? level->pitch : made->pitch);
+    if (depth > 1)
+        level->global.lSlicePitch = (dp2_i32)(level->size / depth);
+#ifdef DP2STUB_9X
+    level->global.wWidth = (dp2_u16)dp2stub_side(made->width, number);
+    level->global.wHeight = (dp2_u16)dp2stub_side(made->height, number);
+    level->global.lpDD = (dp2_uptr)&stub->adapter;
+    level->global.dwRefCnt = level->local.dwLocalRefCnt = 1;
+    level->more.dwSize = sizeof(level->more);
+    level->more.lpDD_lcl = (dp2_uptr)&stub->directdraw;
+#else
+    level->global.wWidth = dp2stub_side(made->width, number);
+    level->global.wHeight = dp2stub_side(made->height, number);
+    (void)stub;
+#endif
+}
+
+/* Puts a level at the end of the list of the one above it. */
+DP2_FUNCTION void dp2stub_attach(dp2stub_level *above, dp2stub_level *level)
+{
+    dp2_uptr *end = &above->local.lpAttachList;
+    while (*end)
+        end = &((DP2_NAME(DD_ATTACHLIST) *)*end)->lpLink;
+    *end = (dp2_uptr)&level->attached;
+    level->attached.lpAttached = (dp2_uptr)&level->local;
+    level->from.lpAttached = (dp2_uptr)&above->local;
+    level->local.lpAttachListFrom = (dp2_uptr)&level->from;
+    level->local.dwFlags |= DP2STUB_ATTACHED;
+    above->local.dwFlags |= DP2STUB_ATTACHED_FROM;
+}
+
+/* The levels of a MAKE without their memory, or NULL with the reason. */
+DP2_FUNCTION dp2stub_chain *dp2stub_lay_chain(dp2stub *stub, const dp2stub_made *made,
+                                              dp2_u32 *result)
+{
+    dp2_u32 levels = made->levels ? made->levels : 1, count = levels * made->faces, i;
+    dp2stub_chain *chain;
+    size_t before = 0;
+    *result = levels > DP2STUB_MOST_LEVELS ? DDERR_INVALIDPARAMS : DDERR_OUTOFMEMORY;
+    if (levels > DP2STUB_MOST_LEVELS)
+        return NULL;
+    chain = (dp2stub_chain *)stub->reserve(sizeof(*chain) +
+                                           (count - 1) * sizeof(chain->levels[0]));
+    if (!chain)
+        return NULL;
+    chain->count = count;
+    for (i = 0; i < count; i++) {
+        dp2stub_level *level = &chain->levels[i];
+        if (!dp2stub_lay(level, made, i % levels, before))
+            break;
+        before += level->size;
+        dp2stub_describe(stub, level, made, i);
+        if (i)
+            dp2stub_attach(i % levels ? level - 1 : chain->levels, level);
+    }
+    if (i == count && before == made->bytes)
+        return chain;
+    *result = DDERR_INVALIDPARAMS;
+    stub->release(chain);
+    return NULL;
+}
+
+/* Memory */
+
+DP2_FUNCTION dp2stub_block *dp2stub_reserve(dp2stub *stub, dp2log_u64 bytes)
+{
+    dp2stub_block *block = (dp2stub_block *)stub->reserve(sizeof(*block));
+    if (!block)
+        return NULL;
+    block->memory = bytes > ((size_t)-1) / 2 ? NULL : (dp2_u8 *)stub->reserve((size_t)bytes);
+    if (block->memory)
+        return block;
+    stub->release(block);
+    return NULL;
+}
+
+DP2_FUNCTION void dp2stub_settle(dp2stub_level *level, dp2stub_block *block, dp2_u8 *memory)
+{
+    level->block = block;
+    level->memory = memory;
+    level->global.fpVidMem = (dp2_uptr)memory;
+    if (block)
+        block->users++;
+}
+
+DP2_FUNCTION void dp2stub_leave(dp2stub *stub, dp2stub_level *level)
+{
+    dp2stub_block *block = level->block;
+    level->block = NULL;
+    if (!block || --block->users)
+        return;
+    stub->release(block->memory);
     stub->release(block);
 }
 
-/* A surface that the driver refuses is none. */
-DP2_FUNCTION dp2_u32 dp2stub_offer(dp2stub *stub, dp2stub_surface *surface)
+DP2_FUNCTION void dp2stub_free_chain(dp2stub *stub, dp2stub_chain *chain)
 {
-    dp2_u32 result = dp2stub_tell_surface(stub, surface);
-    if (result == 0)
+    size_t i;
+    for (i = 0; i < chain->count; i++)
+        dp2stub_leave(stub, &chain->levels[i]);
+    stub->release(chain);
+}
+
+/* One block, in which the levels lie as the rig counts. */
+DP2_FUNCTION dp2_u32 dp2stub_settle_all(dp2stub *stub, dp2stub_chain *chain, size_t bytes)
+{
+    dp2stub_block *block = dp2stub_reserve(stub, bytes);
+    size_t i;
+    if (!block)
+        return DDERR_OUTOFMEMORY;
+    for (i = 0; i < chain->count; i++)
+        dp2stub_settle(&chain->levels[i], block, block->memory + chain->levels[i].offset);
+    return 0;
+}
+
+/* Memory of the driver's, or as much as it asks for. */
+DP2_FUNCTION dp2_u32 dp2stub_settle_one(dp2stub *stub, dp2stub_level *level, dp2_u32 depth)
+{
+    DP2_NAME(DD_SURFACE_GLOBAL) *global = &level->global;
+    dp2_uptr said = global->fpVidMem;
+    dp2log_u64 wanted, needed = (dp2log_u64)level->size;
+    dp2stub_block *block;
+    if (said >= DP2STUB_NO_ADDRESS) {
+        dp2stub_settle(level, NULL, (dp2_u8 *)said);
         return 0;
-    surface->handle = 0;
-    dp2stub_release(stub, surface->block);
+    }
+    wanted = said == DP2STUB_BLOCKSIZE
+        ? (dp2log_u64)(dp2_u32)global->lpVidMemHeap * (dp2_u32)global->lSlicePitch
+        : said == DP2STUB_USERMEM ? (dp2log_u64)(dp2_u32)global->lpVidMemHeap : 0;
+    if (level->pitch != level->size && global->lPitch > 0)
+        needed = (dp2log_u64)global->lPitch * level->rows * depth;
+    global->lpVidMemHeap = 0;
+    global->lSlicePitch = depth > 1 ? global->lPitch * (dp2_i32)level->rows : 0;
+    block = dp2stub_reserve(stub, wanted > needed ? wanted : needed);
+    if (!block)
+        return DDERR_OUTOFMEMORY;
+    dp2stub_settle(level, block, block->memory);
+    return 0;
+}
+
+/* DdCreateSurface; returns what it returns. */
+DP2_FUNCTION dp2_u32 dp2stub_ask_place(dp2stub *stub, dp2stub_chain *chain,
+                                       const dp2stub_made *made, dp2_u32 *result)
+{
+    DP2_NAME(DD_CREATESURFACEDATA) data;
+    DP2_NAME(DDSURFACEDESC2) wanted;
+    dp2_uptr *list = (dp2_uptr *)stub->reserve(chain->count * sizeof(*list));
+    dp2_u32 handled;
+    size_t i;
+    *result = DDERR_OUTOFMEMORY;
+    if (!list)
+        return DDHAL_DRIVER_HANDLED;
+    for (i = 0; i < chain->count; i++)
+        list[i] = (dp2_uptr)&chain->levels[i].local;
+    dp2stub_clear(&wanted, sizeof(wanted));
+    wanted.dwSize = sizeof(wanted);
+    wanted.dwFlags = DP2STUB_DESCRIBED;
+    wanted.dwWidth = made->width;
+    wanted.dwHeight = made->height;
+    wanted.dwMipMapCount = made->levels;
+    wanted.ddpfPixelFormat = made->pixels;
+    wanted.ddsCaps.dwCaps = made->caps;
+    wanted.ddsCaps.dwCaps2 = made->caps2;
+    wanted.ddsCaps.dwCaps4 = made->depth > 1 ? made->depth : 0;
+    dp2stub_clear(&data, sizeof(data));
+    data.lpDD = (dp2_uptr)&stub->adapter;
+    data.lpDDSurfaceDesc = (dp2_uptr)&wanted;
+    data.lplpSList = (dp2_uptr)list;
+    data.dwSCnt = (dp2_u32)chain->count;
+    handled = stub->driver.place(&data);
+    *result = handled == DDHAL_DRIVER_NOTHANDLED ? 0 : data.ddRVal;
+    stub->release(list);
+    return handled;
+}
+
+/* Memory for all levels: where a driver that has DdCreateSurface says, else in one block.  The
+ * chain has a user if the driver made it. */
+DP2_FUNCTION dp2_u32 dp2stub_settle_chain(dp2stub *stub, dp2stub_chain *chain,
+                                          const dp2stub_made *made)
+{
+    dp2_u32 result = 0, handled = DDHAL_DRIVER_NOTHANDLED, i;
+    int silent = 1;
+    if (stub->driver.place && !(made->caps & DP2STUB_EXECUTEBUFFER))
+        handled = dp2stub_ask_place(stub, chain, made, &result);
+    for (i = 0; i < chain->count; i++)
+        silent &= chain->levels[i].global.fpVidMem == 0 &&
+                  chain->levels[i].global.lPitch ==
+                  (dp2_i32)(i ? chain->levels[i].pitch : made->pitch);
+    chain->users = !result;
+    if (!result && (handled == DDHAL_DRIVER_NOTHANDLED || silent))
+        return dp2stub_settle_all(stub, chain, made->bytes);
+    for (i = 0; !result && i < chain->count; i++)
+        result = dp2stub_settle_one(stub, &chain->levels[i],
+                                    dp2stub_side(made->depth, made->levels > 1
+                                                              ? i % made->levels : 0));
     return result;
+}
+
+/* A level in the texture's own list where it is free, else the same memory once more. */
+DP2_FUNCTION dp2_u32 dp2stub_part(dp2stub *stub, dp2stub_surface *surface,
+                                  const dp2stub_surface *owner, dp2log_u64 offset,
+                                  const dp2stub_made *made)
+{
+    dp2stub_chain *chain = owner->chain;
+    dp2stub_level *first = chain->levels, *found = NULL, *alias;
+    size_t start = owner->level->offset + (size_t)offset, i;
+    for (i = 0; !found && i < chain->count; i++)
+        if (chain->levels[i].offset == start && chain->levels[i].size == made->bytes)
+            found = &chain->levels[i];
+    surface->chain = chain;
+    surface->level = found;
+    if (found && found != first && !found->more.dwSurfaceHandle)
+        return 0;
+    if (!found && (!first->block || first->block != chain->levels[chain->count - 1].block))
+        return DDERR_INVALIDPARAMS;
+    alias = (dp2stub_level *)stub->reserve(sizeof(*alias));
+    if (!alias)
+        return DDERR_OUTOFMEMORY;
+    dp2stub_lay(alias, made, 0, 0);
+    dp2stub_describe(stub, alias, made, 0);
+    alias->offset = start;
+    if (found) {
+        alias->global.lPitch = found->global.lPitch;
+        alias->global.lSlicePitch = found->global.lSlicePitch;
+    }
+    dp2stub_settle(alias, found ? found->block : first->block,
+                   found ? found->memory : owner->level->memory + offset);
+    surface->level = surface->alias = alias;
+    return 0;
+}
+
+/* DdDestroySurface of every level, then the memory goes. */
+DP2_FUNCTION void dp2stub_end_chain(dp2stub *stub, dp2stub_chain *chain)
+{
+    DP2_NAME(DD_DESTROYSURFACEDATA) data;
+    size_t i;
+    int asked = stub->driver.remove &&
+                !(chain->levels[0].local.ddsCaps.dwCaps & DP2STUB_EXECUTEBUFFER);
+    if (--chain->users)
+        return;
+    for (i = chain->count; asked && i-- > 0;) {
+        dp2stub_clear(&data, sizeof(data));
+        data.lpDD = (dp2_uptr)&stub->adapter;
+        data.lpDDSurface = (dp2_uptr)&chain->levels[i].local;
+        stub->driver.remove(&data);
+    }
+    dp2stub_free_chain(stub, chain);
+}
+
+DP2_FUNCTION dp2_u32 dp2stub_make_levels(dp2stub *stub, dp2stub_surface *surface,
+                                         const dp2stub_made *made)
+{
+    dp2_u32 result;
+    dp2stub_chain *chain = dp2stub_lay_chain(stub, made, &result);
+    if (!chain)
+        return result;
+    result = dp2stub_settle_chain(stub, chain, made);
+    if (result && !chain->users)
+        dp2stub_free_chain(stub, chain);
+    else if (result)
+        dp2stub_end_chain(stub, chain);
+    if (result)
+        return result;
+    surface->chain = chain;
+    surface->level = chain->levels;
+    surface->count = chain->count;
+    return 0;
+}
+
+DP2_FUNCTION void dp2stub_forget(dp2stub *stub, dp2stub_surface *surface)
+{
+    surface->level->more.dwSurfaceHandle = 0;
+    surface->handle = 0;
+    if (surface->alias) {
+        dp2stub_leave(stub, surface->alias);
+        stub->release(surface->alias);
+    }
+    dp2stub_end_chain(stub, surface->chain);
 }
 
 DP2_FUNCTION dp2_u32 dp2stub_make(dp2stub *stub, const dp2_u8 *at, size_t size)
 {
-    dp2stub_surface *surface = dp2stub_free_surface(stub);
+    dp2stub_surface *surface, made, *owner = NULL;
+    dp2stub_made wanted;
     dp2log_u64 parent, offset, bytes;
+    dp2_u32 result;
     if (size != DP2STUB_MAKE_BYTES)
         return DP2STUB_CORRUPT;
     parent = dp2stub_u64(at + 8);
     offset = dp2stub_u64(at + 16);
     bytes = dp2stub_u64(at + 24);
-    if (dp2stub_find(stub, dp2stub_u64(at)))
+    if (!dp2stub_u64(at) || dp2stub_find(stub, dp2stub_u64(at)))
         return DDERR_INVALIDPARAMS;
+    surface = dp2stub_free_surface(stub);
     if (!surface || bytes > ((size_t)-1) / 2)
         return DDERR_OUTOFMEMORY;
-    dp2stub_clear(surface, sizeof(*surface));
     if (parent) {
-        dp2stub_surface *owner = dp2stub_find(stub, parent);
+        owner = dp2stub_find(stub, parent);
         if (!owner || offset > owner->size || bytes > owner->size - offset)
             return DDERR_INVALIDPARAMS;
-        surface->block = owner->block;
-        surface->memory = owner->memory + offset;
-    } else {
-        surface->block = surface->memory = (dp2_u8 *)stub->reserve((size_t)bytes);
     }
-    if (!surface->memory)
-        return DDERR_OUTOFMEMORY;
-    surface->handle = dp2stub_u64(at);
-    surface->size = (size_t)bytes;
-    dp2stub_describe(surface, at + 32);
-    return dp2stub_offer(stub, surface);
+    wanted = dp2stub_made_of(at + 32, (size_t)bytes);
+    dp2stub_clear(&made, sizeof(made));
+    made.count = 1;
+    made.size = (size_t)bytes;
+    result = owner ? dp2stub_part(stub, &made, owner, offset, &wanted)
+                   : dp2stub_make_levels(stub, &made, &wanted);
+    if (result)
+        return result;
+    made.handle = dp2stub_u64(at);
+    made.level->more.dwSurfaceHandle = (dp2_u32)made.handle;
+    made.chain->users += made.chain->users == 0 || owner;
+    *surface = made;
+    result = dp2stub_tell_surface(stub, surface);
+    if (result)
+        dp2stub_forget(stub, surface); /* a surface that the driver refuses is none */
+    return result;
 }
 
 DP2_FUNCTION dp2_u32 dp2stub_unmake(dp2stub *stub, dp2log_u64 handle)
 {
     dp2stub_surface *surface = dp2stub_find(stub, handle);
+    dp2_uptr address;
     dp2_u32 result;
     if (!surface)
         return DDERR_INVALIDPARAMS;
-    surface->global.fpVidMem = 0;
+    address = surface->level->global.fpVidMem;
+    surface->level->global.fpVidMem = 0;
     result = dp2stub_tell_surface(stub, surface);
-    surface->handle = 0;
-    dp2stub_release(stub, surface->block);
+    surface->level->global.fpVidMem = address;
+    dp2stub_forget(stub, surface);
     return result;
 }
 
-/* `size` bytes at an offset of a surface, or NULL if they are not all in it. */
-DP2_FUNCTION dp2_u8 *dp2stub_bytes(dp2stub *stub, const dp2_u8 *at, dp2log_u64 size)
+/* Locks */
+
+DP2_FUNCTION int dp2stub_locked(const dp2stub_level *level)
 {
-    dp2stub_surface *surface = dp2stub_find(stub, dp2stub_u64(at));
-    dp2log_u64 offset = dp2stub_u64(at + 8);
-    if (!surface || offset > surface->size || size > surface->size - offset)
-        return NULL;
-    return surface->memory + offset;
+    return !(level->local.ddsCaps.dwCaps & DP2STUB_EXECUTEBUFFER);
+}
+
+/* DdLock, until the driver has drawn; `memory` is where the surface can be used then. */
+DP2_FUNCTION dp2_u32 dp2stub_lock(dp2stub *stub, dp2stub_level *level, dp2_u32 flags,
+                                  dp2_u8 **memory)
+{
+    DP2_NAME(DD_LOCKDATA) data;
+    dp2_u32 handled;
+    *memory = level->memory;
+    if (!stub->driver.lock || !dp2stub_locked(level))
+        return 0;
+    do {
+        dp2stub_clear(&data, sizeof(data));
+        data.lpDD = (dp2_uptr)&stub->adapter;
+        data.lpDDSurface = (dp2_uptr)&level->local;
+        data.dwFlags = flags;
+        handled = stub->driver.lock(&data);
+    } while (handled != DDHAL_DRIVER_NOTHANDLED && data.ddRVal == DDERR_WASSTILLDRAWING);
+    if (handled == DDHAL_DRIVER_NOTHANDLED)
+        return 0;
+    if (data.lpSurfData)
+        *memory = (dp2_u8 *)data.lpSurfData;
+    return data.ddRVal;
+}
+
+DP2_FUNCTION dp2_u32 dp2stub_unlock(dp2stub *stub, dp2stub_level *level)
+{
+    DP2_NAME(DD_UNLOCKDATA) data;
+    if (!stub->driver.unlock || !dp2stub_locked(level))
+        return 0;
+    dp2stub_clear(&data, sizeof(data));
+    data.lpDD = (dp2_uptr)&stub->adapter;
+    data.lpDDSurface = (dp2_uptr)&level->local;
+    return stub->driver.unlock(&data) == DDHAL_DRIVER_NOTHANDLED ? 0 : data.ddRVal;
+}
+
+/* Whether the rows of a level lie as close as the rig counts them. */
+DP2_FUNCTION int dp2stub_tight(const dp2stub_level *level)
+{
+    return level->pitch == level->size ||
+           (level->global.lPitch == (dp2_i32)level->pitch &&
+            (!level->global.lSlicePitch ||
+             (dp2_u32)level->global.lSlicePitch == (dp2_u32)(level->pitch * level->rows)));
+}
+
+/* The address of a byte of a level in memory that was locked. */
+DP2_FUNCTION dp2_u8 *dp2stub_byte(const dp2stub_level *level, dp2_u8 *memory, size_t at)
+{
+    size_t row, slice;
+    if (dp2stub_tight(level))
+        return memory + at;
+    row = at / level->pitch % level->rows;
+    slice = at / level->pitch / level->rows;
+    return memory + (ptrdiff_t)slice * (ptrdiff_t)level->global.lSlicePitch +
+           (ptrdiff_t)row * level->global.lPitch + at % level->pitch;
+}
+
+/* Copies bytes [from, to) of a level into or out of `bytes`. */
+DP2_FUNCTION dp2_u32 dp2stub_move(dp2stub *stub, dp2stub_level *level, size_t from, size_t to,
+                                  dp2_u8 *in, const dp2_u8 *out)
+{
+    dp2_u8 *memory;
+    dp2_u32 result = dp2stub_lock(stub, level, in ? DP2STUB_READONLY : 0, &memory);
+    if (result)
+        return result;
+    while (from < to) {
+        size_t rest = level->pitch - from % level->pitch;
+        size_t piece = to - from < rest ? to - from : rest;
+        if (in)
+            dp2stub_copy(in, dp2stub_byte(level, memory, from), piece);
+        else
+            dp2stub_copy(dp2stub_byte(level, memory, from), out, piece);
+        in += in ? piece : 0;
+        out += out ? piece : 0;
+        from += piece;
+    }
+    return dp2stub_unlock(stub, level);
+}
+
+/* Loads bytes of a surface to `in`, or stores those at `out`, where `in` is NULL. */
+DP2_FUNCTION dp2_u32 dp2stub_transfer(dp2stub *stub, dp2log_u64 handle, dp2log_u64 offset,
+                                      dp2log_u64 bytes, dp2_u8 *in, const dp2_u8 *out)
+{
+    dp2stub_surface *surface = dp2stub_find(stub, handle);
+    size_t at, end, i;
+    dp2_u32 result = 0;
+    if (!surface || offset > surface->size || bytes > surface->size - offset)
+        return DDERR_INVALIDPARAMS;
+    at = (size_t)offset;
+    end = at + (size_t)bytes;
+    for (i = 0; !result && at < end && i < surface->count; i++) {
+        dp2stub_level *level = &surface->level[i];
+        size_t start = level->offset - surface->level->offset;
+        size_t stop = end - start < level->size ? end - start : level->size;
+        if (at - start >= level->size)
+            continue;
+        result = dp2stub_move(stub, level, at - start, stop, in, out);
+        in += in ? stop + start - at : 0;
+        out += out ? stop + start - at : 0;
+        at = stop + start;
+    }
+    return result;
 }
 
 DP2_FUNCTION dp2_u32 dp2stub_store(dp2stub *stub, const dp2_u8 *at, size_t size)
 {
-    dp2_u8 *memory = size < 16 ? NULL : dp2stub_bytes(stub, at, size - 16);
-    if (!memory)
+    if (size < 16)
         return DDERR_INVALIDPARAMS;
-    dp2stub_copy(memory, at + 16, size - 16);
-    return 0;
+    return dp2stub_transfer(stub, dp2stub_u64(at), dp2stub_u64(at + 8), size - 16, NULL, at + 16);
 }
 
-DP2_FUNCTION void dp2stub_load(dp2stub *stub, const dp2_u8 *at, size_t size)
+/* The answer to a READ begins as the READ does, and lies where that lay. */
+DP2_FUNCTION void dp2stub_load(dp2stub *stub, dp2_u8 *at, size_t size)
 {
-    dp2log_piece pieces[2];
     dp2log_u64 bytes = size == 24 ? dp2stub_u64(at + 16) : 0;
-    dp2_u8 *memory = size == 24 ? dp2stub_bytes(stub, at, bytes) : NULL;
-    if (!memory) {
-        dp2stub_done(stub, DDERR_INVALIDPARAMS);
-        return;
-    }
-    pieces[0].data = at;
-    pieces[0].size = 16;
-    pieces[1].data = memory;
-    pieces[1].size = (size_t)bytes;
-    dp2log_record(&stub->log, DP2LOG_MEMORY, stub->time, pieces, 2);
+    dp2_u32 result = DDERR_INVALIDPARAMS;
+    if (size == 24 && bytes <= stub->room - 16)
+        result = dp2stub_transfer(stub, dp2stub_u64(at), dp2stub_u64(at + 8), bytes, at + 16, NULL);
+    if (result)
+        dp2stub_done(stub, result);
+    else
+        dp2log_simple(&stub->log, DP2LOG_MEMORY, stub->time, at, 16 + (size_t)bytes);
+}
+
+/* A wait for what was drawn into a surface; of none there is none. */
+DP2_FUNCTION dp2_u32 dp2stub_wait(dp2stub *stub, const dp2_u8 *at, size_t size)
+{
+    dp2stub_surface *surface = size == 8 ? dp2stub_find(stub, dp2stub_u64(at)) : NULL;
+    dp2_u8 *memory;
+    dp2_u32 result = surface ? dp2stub_lock(stub, surface->level, 0, &memory) : 0;
+    return surface && !result ? dp2stub_unlock(stub, surface->level) : result;
 }
 
 DP2_FUNCTION dp2_uptr dp2stub_local(dp2stub *stub, dp2log_u64 handle)
 {
     dp2stub_surface *surface = dp2stub_find(stub, handle);
-    return surface ? (dp2_uptr)&surface->local : 0;
+    return surface ? (dp2_uptr)&surface->level->local : 0;
 }
 
 /* What DirectDraw asks about surfaces.  Whoever has no function for it, or does not handle it, is
@@ -311,16 +848,26 @@ DP2_FUNCTION dp2_u32 dp2stub_handled(dp2_u32 handled, dp2_u32 result)
 }
 
 /* Each has the other's memory from now on, as DirectDraw does it behind a flip. */
-DP2_FUNCTION void dp2stub_exchange(dp2stub_surface *one, dp2stub_surface *two)
+DP2_FUNCTION void dp2stub_exchange(dp2stub_level *one, dp2stub_level *two)
 {
-    dp2_u8 *block = one->block, *memory = one->memory;
+    dp2stub_block *block = one->block;
+    dp2_u8 *memory = one->memory;
     dp2_uptr address = one->global.fpVidMem;
+    dp2_i32 pitch = one->global.lPitch;
     one->block = two->block;
     one->memory = two->memory;
     one->global.fpVidMem = two->global.fpVidMem;
+    one->global.lPitch = two->global.lPitch;
     two->block = block;
     two->memory = memory;
     two->global.fpVidMem = address;
+    two->global.lPitch = pitch;
+}
+
+/* A level that lies in the memory of a texture cannot leave it. */
+DP2_FUNCTION int dp2stub_flippable(const dp2stub_surface *surface)
+{
+    return surface->count == 1 && (surface->chain->count == 1 || surface->alias);
 }
 
 DP2_FUNCTION dp2_u32 dp2stub_flip(dp2stub *stub, const dp2_u8 *at, size_t size)
@@ -336,15 +883,15 @@ DP2_FUNCTION dp2_u32 dp2stub_flip(dp2stub *stub, const dp2_u8 *at, size_t size)
         return DDERR_INVALIDPARAMS;
     if (!stub->driver.flip)
         return DP2STUB_UNKNOWN;
-    if (front->size != back->size)
+    if (front->size != back->size || !dp2stub_flippable(front) || !dp2stub_flippable(back))
         return DDERR_INVALIDPARAMS;
     dp2stub_clear(&data, sizeof(data));
-    data.lpDD = stub->directdraw.lpGbl;
-    data.lpSurfCurr = (dp2_uptr)&front->local;
-    data.lpSurfTarg = (dp2_uptr)&back->local;
+    data.lpDD = (dp2_uptr)&stub->adapter;
+    data.lpSurfCurr = (dp2_uptr)&front->level->local;
+    data.lpSurfTarg = (dp2_uptr)&back->level->local;
     handled = stub->driver.flip(&data);
     if (handled != DDHAL_DRIVER_NOTHANDLED && data.ddRVal == 0)
-        dp2stub_exchange(front, back);
+        dp2stub_exchange(front->level, back->level);
     return dp2stub_handled(handled, data.ddRVal);
 }
 
@@ -379,7 +926,7 @@ DP2_FUNCTION dp2_u32 dp2stub_blit(dp2stub *stub, const dp2_u8 *at, size_t size)
     if (size != DP2STUB_BLIT_BYTES)
         return DP2STUB_CORRUPT;
     dp2stub_clear(&data, sizeof(data));
-    data.lpDD = stub->directdraw.lpGbl;
+    data.lpDD = (dp2_uptr)&stub->adapter;
     data.lpDDDestSurface = dp2stub_local(stub, dp2stub_u64(at));
     data.lpDDSrcSurface = dp2stub_local(stub, dp2stub_u64(at + 24));
     if (!data.lpDDDestSurface || (dp2stub_u64(at + 24) && !data.lpDDSrcSurface))
@@ -404,16 +951,16 @@ DP2_FUNCTION dp2_u32 dp2stub_colorkey(dp2stub *stub, const dp2_u8 *at, size_t si
         return DP2STUB_CORRUPT;
     if (!surface)
         return DDERR_INVALIDPARAMS;
-    surface->local.dwFlags &= ~DP2STUB_HASCKEYSRCBLT;
+    surface->level->local.dwFlags &= ~DP2STUB_HASCKEYSRCBLT;
     if (DP2_U32(at) == DP2LOG_DESTROYED)
         return 0;
     dp2stub_clear(&data, sizeof(data));
-    data.lpDDSurface = (dp2_uptr)&surface->local;
+    data.lpDDSurface = (dp2_uptr)&surface->level->local;
     data.dwFlags = DP2STUB_SRCBLT;
     data.ckNew.dwColorSpaceLowValue = DP2_U32(at + 4);
     data.ckNew.dwColorSpaceHighValue = DP2_U32(at + 8);
-    surface->local.ddckCKSrcBlt = data.ckNew;
-    surface->local.dwFlags |= DP2STUB_HASCKEYSRCBLT;
+    surface->level->local.ddckCKSrcBlt = data.ckNew;
+    surface->level->local.dwFlags |= DP2STUB_HASCKEYSRCBLT;
     if (!stub->driver.key)
         return DP2STUB_UNKNOWN;
     handled = stub->driver.key(&data);
@@ -461,7 +1008,11 @@ DP2_FUNCTION void dp2stub_info(dp2stub *stub, dp2_u8 *at, size_t size)
         return;
     }
     dp2stub_clear(&data, sizeof(data));
-    data.dhpdev = (dp2_uptr)stub->adapter;
+#ifdef DP2STUB_9X
+    data.dwContext = (dp2_uptr)&stub->adapter;
+#else
+    data.dhpdev = (dp2_uptr)&stub->adapter;
+#endif
     data.dwSize = sizeof(data);
     dp2stub_copy(&data.guidInfo, at, DP2STUB_GUID_BYTES);
     data.dwExpectedSize = (dp2_u32)(size - DP2STUB_GUID_BYTES);
@@ -538,7 +1089,7 @@ DP2_FUNCTION void dp2stub_point(dp2stub *stub, dp2stub_call_data *data, dp2_u8 *
     data->dwhContext = context ? context->driver : data->dwhContext | 0x0BAD0000u;
     data->lpDDCommands = dp2stub_local(stub, data->lpDDCommands);
     data->lpDDVertex = vertices ? (dp2_uptr)vertices : dp2stub_local(stub, data->lpDDVertex);
-    data->lpdwRStates = states ? (dp2_uptr)states->memory : 0;
+    data->lpdwRStates = states ? (dp2_uptr)states->level->memory : 0;
     data->dwErrorOffset = 0;
 }
 
@@ -551,7 +1102,7 @@ DP2_FUNCTION int dp2stub_place(dp2stub_surface *commands, const dp2stub_call_dat
     if (!commands || data->dwCommandOffset > commands->size ||
         size > commands->size - data->dwCommandOffset)
         return 0;
-    dp2stub_copy(commands->memory + data->dwCommandOffset, bytes, size);
+    dp2stub_copy(commands->level->memory + data->dwCommandOffset, bytes, size);
     return 1;
 }
 
@@ -584,7 +1135,7 @@ DP2_FUNCTION void dp2stub_call(dp2stub *stub, dp2_u8 *at, size_t size)
     if (commands && written > commands->size)
         written = 0;
     dp2log_answer(&stub->log, stub->time, data.dwVertexSize, data.dwErrorOffset, data.dwFlags,
-                  commands ? commands->memory : NULL, written);
+                  commands ? commands->level->memory : NULL, written);
 }
 
 /* The conversation */
@@ -609,6 +1160,7 @@ DP2_FUNCTION dp2_u32 dp2stub_change(dp2stub *stub, dp2_u32 tag, const dp2_u8 *at
     case DP2LOG_COLORKEY:
         return dp2stub_colorkey(stub, at, size);
     case DP2LOG_LOCK:
+        return dp2stub_wait(stub, at, size);
     case DP2STUB_FINISH:
         return 0;
     default:
@@ -668,12 +1220,17 @@ DP2_FUNCTION int dp2stub_next(dp2stub *stub)
     return !stub->over && !stub->log.failed;
 }
 
+DP2_FUNCTION void dp2stub_ready(dp2stub *stub)
+{
+    stub->directdraw.lpGbl = (dp2_uptr)&stub->adapter;
+}
+
 /* Serve until the other side is done or gone. */
 DP2_FUNCTION void dp2stub_serve(dp2stub *stub)
 {
     if (!dp2stub_find_magic(stub))
         return;
-    stub->directdraw.lpGbl = (dp2_uptr)stub->adapter;
+    dp2stub_ready(stub);
     dp2log_begin(&stub->log, stub->write, stub->stream);
     while (dp2stub_next(stub))
         continue;
