@@ -20,14 +20,7 @@ from dp2emu.capture.records import (
     SurfaceDestroyed,
 )
 from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed, Shown
-from dp2emu.conform.evidence import (
-    Died,
-    Evidence,
-    Part,
-    WrongMemory,
-    WrongPayload,
-    WrongResult,
-)
+from dp2emu.conform.evidence import Died, Evidence, Part, WrongMemory, WrongPayload, WrongResult
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
