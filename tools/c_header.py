@@ -13,9 +13,10 @@ from typing import Any
 
 from construct import Array, Construct, FormatField
 
-from dp2emu.d3d import devinfo, dp2structs, hal
+from dp2emu.d3d import capflags, caps, devinfo, dp2structs, hal
+from dp2emu.d3d.ddraw import PixelFlags
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import PrimitiveType, QueryType
+from dp2emu.d3d.enums import Format, PrimitiveType, QueryType
 from dp2emu.d3d.flags import (
     DDHAL_DRIVER_HANDLED,
     DDHAL_DRIVER_NOTHANDLED,
@@ -25,6 +26,7 @@ from dp2emu.d3d.flags import (
     PatchFlags,
 )
 from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.sdk import SdkFlag
 from dp2emu.dp2.header_scan import row_of
 from dp2emu.dp2.table import TABLE
 
@@ -153,6 +155,7 @@ def _constants() -> Iterator[str]:
     for prefix, flags in FLAGS:
         yield _defines(((prefix + str(flag.name), flag) for flag in flags), base=16)
     yield _defines(((name, HResult[name]) for name in RESULTS), base=16)
+    yield from _announcements()
     yield _defines(
         (
             ("DDHAL_DRIVER_NOTHANDLED", DDHAL_DRIVER_NOTHANDLED),
@@ -161,20 +164,36 @@ def _constants() -> Iterator[str]:
     )
 
 
+def _announcements() -> Iterator[str]:
+    """Constants for DdGetDriverInfo: requests, GUIDs, flags of capabilities and formats."""
+    magic = ("D3DGDI2_MAGIC", hal.D3DGDI2_MAGIC)
+    yield _defines((magic, *((kind.sdk, int(kind)) for kind in hal.InfoType)), base=16)
+    numbers = ((name, ", ".join(map(hex, guid))) for name, guid in hal.GUIDS.items())
+    yield (
+        "/* The 16 bytes of a GUID in memory, as an initializer of an array of characters. */\n"
+        + "".join(f"#define {name.upper()}_BYTES \\\n    {{{bytes}}}\n" for name, bytes in numbers)
+    )
+    for kind in vars(capflags).values():
+        if isinstance(kind, type) and issubclass(kind, SdkFlag) and kind is not SdkFlag:
+            yield _defines(((flag.sdk, int(flag)) for flag in kind), base=16)
+    yield _defines((("DDPF_D3DFORMAT", PixelFlags.D3DFORMAT),), base=16)
+    yield _defines((format.sdk, format) for format in Format)
+
+
 def _defines(rows: Iterable[tuple[str, int]], base: int = 10) -> str:
     lines = (f"#define {name} {value:#x}u" if base == 16 else f"#define {name} {value:d}"
              for name, value in rows)  # fmt: skip
     return "".join(f"{line}\n" for line in lines)
 
 
-_ALIASES = dp2structs.ALIASES | hal.ALIASES
+_ALIASES = dp2structs.ALIASES | hal.ALIASES | hal.SURFACE_ALIASES
 _GEOMETRY = {name: getattr(dp2structs, name) for name in ("POINT", "RECT")}
 
 
 def _structures() -> dict[str, Any]:
     """Structures that are the same on every host, each behind those it has inside."""
     listed = _GEOMETRY | hal.SURFACES
-    for module in (dp2structs, devinfo, hal):
+    for module in (dp2structs, devinfo, hal, caps):
         for name, value in vars(module).items():
             if isinstance(value, Construct) and name.startswith(("D3D", "DD_")):
                 listed[name] = value
@@ -192,7 +211,7 @@ def _plain() -> Iterator[str]:
 
 
 def _by_abi() -> Iterator[str]:
-    for name, declare in (hal.BY_ABI | hal.SURFACES_BY_ABI).items():
+    for name, declare in (hal.BY_ABI | hal.SURFACES_BY_ABI | caps.BY_ABI).items():
         yield _structure(name, declare(32), declare(64))
 
 

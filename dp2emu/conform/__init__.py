@@ -3,6 +3,8 @@
 from functools import cache
 from itertools import chain
 
+from msgspec.structs import replace
+
 import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
 from dp2emu.argument_check import checked
 from dp2emu.conform.case import Case, Expect
@@ -10,6 +12,7 @@ from dp2emu.conform.draws import draw_cases, state_cases
 from dp2emu.conform.pictures import line_cases, merging_cases, texture_cases
 from dp2emu.conform.protocol import query_cases, response_cases, walk_cases
 from dp2emu.conform.running import Outcome, Verdict, run_case, run_kit
+from dp2emu.dp2.table import Since
 from dp2emu.errors import UsageError
 
 __all__ = ["Case", "Expect", "Outcome", "Verdict", "kit", "run_case", "run_kit"]
@@ -18,25 +21,39 @@ _FAMILIES = (
     query_cases, response_cases, draw_cases, line_cases, merging_cases, texture_cases, state_cases,
     walk_cases,
 )  # fmt: skip
-"""Functions that yield conformance cases; ``kit`` has the cases in this order."""
+"""Functions that yield the conformance cases of a version; ``kit`` has them in this order."""
 
 
 @cache
-def _cases() -> tuple[Case, ...]:
-    """All cases; making them takes longer than most runs of one."""
-    return tuple(chain.from_iterable(family() for family in _FAMILIES))
+def _made(ddi: Since) -> tuple[Case, ...]:
+    """All cases of a version; making them takes longer than most runs of one."""
+    return tuple(chain.from_iterable(family(ddi) for family in _FAMILIES))
+
+
+@cache
+def _cases(ddi: Since) -> tuple[Case, ...]:
+    """All cases of a version, each with the first version that has a case of its name."""
+    first = {case.name: since for since in reversed(Since) for case in _made(since)}
+    return tuple(replace(case, since=first[case.name]) for case in _made(ddi))
 
 
 @checked
-def kit(*prefixes: str) -> tuple[Case, ...]:
+def kit(*prefixes: str, ddi: int = 9) -> tuple[Case, ...]:
     """The cases whose names begin with one of ``prefixes``, by default all cases.
 
-    Raises UsageError if there are none.
+    They are for drivers with the interface of DirectX ``ddi``, 6 to 9: no case uses a token,
+    state, structure or query of a later version.  Raises UsageError if there are no such cases.
 
     >>> [case.name for case in kit("query.order")]
     ['query.order.event', 'query.order.occlusion']
+    >>> {case.since.value for case in kit("state", ddi=8)}
+    {7}
     """
-    chosen = tuple(case for case in _cases() if not prefixes or case.name.startswith(prefixes))
+    if ddi not in tuple(Since):
+        raise UsageError(f"DirectX {ddi} is not one of 6, 7, 8 and 9")
+    cases = _cases(Since(ddi))
+    chosen = tuple(case for case in cases if not prefixes or case.name.startswith(prefixes))
     if not chosen:
-        raise UsageError(f"no case begins with {' or '.join(prefixes)}; --list shows all")
+        names = " or ".join(prefixes)
+        raise UsageError(f"no case of DirectX {ddi} begins with {names}; --list shows all")
     return chosen

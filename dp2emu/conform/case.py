@@ -5,6 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from dp2emu.capture.records import Called, Record
+from dp2emu.conform.needs import Need
+from dp2emu.dp2.table import Since
 
 ANY_FAILURE = -1
 """A ``ddrval`` that matches every result but D3D_OK."""
@@ -56,7 +58,8 @@ class Case(msgspec.Struct, frozen=True):
     has it.  ``expected`` has the result of each call in ``records``, in order.  The answers in
     ``owed``, and no others, come with these calls or with empty ones after them; at the end memory
     is as ``shown``.  An ``optional`` case is skipped if the driver refuses one of its surfaces,
-    its context or its first call.
+    its context or its first call.  ``needs`` are capabilities that it needs, besides those that
+    its records show.  The rule holds in drivers of version ``since`` and later ones.
     """
 
     name: str
@@ -67,6 +70,8 @@ class Case(msgspec.Struct, frozen=True):
     owed: tuple[Owed, ...] = ()
     optional: bool = False
     shown: tuple[Shown, ...] = ()
+    needs: tuple[Need, ...] = ()
+    since: Since = Since.DX9
 
     @property
     def calls(self) -> tuple[Called, ...]:

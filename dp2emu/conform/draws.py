@@ -7,35 +7,32 @@ expected number.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import product
 
 from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect
 from dp2emu.conform.script import (
-    HEIGHT,
+    BOX,
+    BOX_PIXELS,
     INDICES,
-    VERTEX_BYTES,
+    UNCULLED,
     VERTICES,
-    WIDTH,
     Corner,
     Script,
-    begin,
+    box,
     create,
     dwords,
     end,
     render_state,
     token,
-    vertices,
+    vertex,
 )
+from dp2emu.conform.target import FRONT, HEIGHT, OTHER, WIDTH, Pixel, background
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Cull, PrimitiveType, QueryType, RenderState
-from dp2emu.d3d.fvf import XYZRHW
+from dp2emu.dp2.table import Since
 from dp2emu.dp2.tokens.state import StateSetOperation
 from dp2emu.gpu.resource.heap import SurfaceKind
-
-BOX: tuple[Corner, ...] = ((0, 0), (8, 0), (0, 4), (8, 4))
-"""(x, y) of the four vertices of a triangle strip that covers a box of 8 x 4 pixels."""
-BOX_PIXELS = 32
 
 _LIST, _STRIP, _FAN = (
     PrimitiveType.TRIANGLELIST, PrimitiveType.TRIANGLESTRIP, PrimitiveType.TRIANGLEFAN,
@@ -56,19 +53,16 @@ _CORNERS: tuple[Corner, ...] = ((1, 1), (20, 2), (4, 9), (22, 12), (9, 15), (30,
 cover different numbers of pixels."""
 _AWAY: tuple[Corner, ...] = ((31, 15), (27, 15), (31, 9))
 
-_UNCULLED = render_state(RenderState.CULLMODE, Cull.NONE)
 _CLOCKWISE = token(Op.TRIANGLELIST, b"\0\0", 1)
 
 
 # Expected pixels
 
-_Point = tuple[int, int]
-
 _STEPS = 256
 """Vertex coordinates are rounded to multiples of 1 / ``_STEPS`` of a pixel."""
 
 
-def covered(corners: Sequence[Corner], width: int, height: int) -> frozenset[_Point]:
+def covered(corners: Sequence[Corner], width: int, height: int) -> frozenset[Pixel]:
     """The pixels (x, y) of a target that a triangle of either winding covers.
 
     Pixel centres are at integers; a centre on an edge is covered if that is a top or a left edge
@@ -91,12 +85,12 @@ def area(triangles: Iterable[Sequence[Corner]], width: int, height: int) -> int:
     return sum(len(covered(corners, width, height)) for corners in triangles)
 
 
-def _side(a: _Point, b: _Point, c: _Point) -> int:
+def _side(a: Pixel, b: Pixel, c: Pixel) -> int:
     """Positive if a, b, c are clockwise on a screen whose y grows downwards."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
-def _inside(a: _Point, b: _Point, pixel: _Point) -> bool:
+def _inside(a: Pixel, b: Pixel, pixel: Pixel) -> bool:
     where = _side(a, b, pixel)
     if where != 0:
         return where > 0
@@ -112,57 +106,60 @@ def _numbers(kind: PrimitiveType, count: int) -> tuple[tuple[int, int, int], ...
     return tuple((i + 1, i + 2, 0) for i in range(count))
 
 
-def _pixels(corners: Sequence[Corner], order: Sequence[Sequence[int]]) -> int:
-    """The number of pixels that triangles cover, summed over the triangles.
+Triangles = Sequence[Collection[Pixel]]
+"""Pixels that each of several triangles covers, in order of drawing."""
+
+
+def _pixels(corners: Sequence[Corner], order: Sequence[Sequence[int]]) -> Triangles:
+    """The pixels that triangles cover.
 
     ``order`` has, for each triangle, the indices of its vertices in ``corners``.
     """
-    return area([[corners[i] for i in triangle] for triangle in order], WIDTH, HEIGHT)
+    return [covered([corners[i] for i in triangle], WIDTH, HEIGHT) for triangle in order]
 
 
-def _counted(
-    name: str, rule: str, source: str, pixels: int, corners: Sequence[Corner], *tokens: bytes
+def _drawn(
+    ddi: Since,
+    name: str,
+    rule: str,
+    source: str,
+    pixels: Triangles,
+    corners: Sequence[Corner],
+    *tokens: bytes,
 ) -> Case:
-    """A case that executes ``tokens`` on the vertices ``corners``, without culling.
-
-    An occlusion query around the tokens must count ``pixels``.
+    """A case that executes ``tokens`` on the vertices ``corners``, without culling, which must
+    draw ``pixels``.
     """
-    script = Script()
-    script.call(
-        create(1, QueryType.OCCLUSION), _UNCULLED, begin(1), *tokens, end(1), corners=corners
-    )
-    script.owe_count(1, pixels)
+    script = Script(ddi)
+    script.call(script.watch(), script.begun, *tokens, script.ended, corners=corners)
+    script.drawn(pixels)
     return script.case(name, rule, source)
-
-
-def box() -> bytes:
-    """A TRIANGLESTRIP token that draws a box of the four vertices ``BOX``, sent with the call."""
-    return token(Op.TRIANGLESTRIP, b"\0\0", 2)
 
 
 # Tokens
 
 
-def draw_cases() -> Iterator[Case]:
+def draw_cases(ddi: Since) -> Iterator[Case]:
     """Yield the conformance cases of draw tokens and of triangle coverage."""
-    yield from _lists()
-    yield from _indexed()
-    yield from _others()
-    yield from _streams()
-    yield from _states()
-    yield from _edges()
+    yield from _lists(ddi)
+    yield from _indexed(ddi)
+    yield from _others(ddi)
+    if ddi >= Since.DX8:
+        yield from _streams(ddi)
+    yield from _states(ddi)
+    yield from _edges(ddi)
 
 
 _PLAIN = ((Op.TRIANGLELIST, _LIST, 2), (Op.TRIANGLESTRIP, _STRIP, 4), (Op.TRIANGLEFAN, _FAN, 4))
 
 
-def _lists() -> Iterator[Case]:
+def _lists(ddi: Since) -> Iterator[Case]:
     for op, kind, count in _PLAIN:
         pixels = _pixels(_CORNERS, _numbers(kind, count))
         rule = f"{op.sdk} draws {kind.name.lower()}s from wVStart"
         for start in (0, _EXTRA):
-            yield _counted(
-                f"draw.{op.name.lower()}.{start}", rule, _TOKENS, pixels,
+            yield _drawn(
+                ddi, f"draw.{op.name.lower()}.{start}", rule, _TOKENS, pixels,
                 (*_AWAY[:start], *_CORNERS), token(op, struct.pack("<H", start), count),
             )  # fmt: skip
 
@@ -174,70 +171,70 @@ _INDEXED = (
 )
 
 
-def _indexed() -> Iterator[Case]:
+def _indexed(ddi: Since) -> Iterator[Case]:
     for op, kind, indices in _INDEXED:
         count = len(indices) // 3 if kind is _LIST else len(indices) - 2
         order = [[indices[i] for i in triangle] for triangle in _numbers(kind, count)]
         pixels = _pixels(_CORNERS, order)
         for start in (0, _EXTRA):
             payload = struct.pack(f"<{len(indices) + 1}H", start, *indices)
-            yield _counted(
-                f"draw.{op.name.lower()}.{start}", f"the indices of {op.sdk} count from wVStart",
-                _TOKENS, pixels, (*_AWAY[:start], *_CORNERS), token(op, payload, count),
+            yield _drawn(
+                ddi, f"draw.{op.name.lower()}.{start}",
+                f"the indices of {op.sdk} count from wVStart", _TOKENS, pixels,
+                (*_AWAY[:start], *_CORNERS), token(op, payload, count),
             )  # fmt: skip
     # Only a sum of more than 16 bits reaches vertices beyond 65535.
     start, index = 0xFFF0, 0x20
     payload = struct.pack("<4H", start, index, index + 1, index + 2)
-    yield _counted(
-        "draw.index_beyond_16_bits", "wVStart and an index are added in 32 bits", _NUMBERS,
+    yield _drawn(
+        ddi, "draw.index_beyond_16_bits", "wVStart and an index are added in 32 bits", _NUMBERS,
         _pixels(BOX, ((0, 1, 2),)), ((0.0, 0.0),) * (start + index) + BOX[:3],
         token(Op.INDEXEDTRIANGLELIST2, payload),
     )  # fmt: skip
-    yield from _outside()
+    yield from _outside(ddi)
 
 
-def _outside() -> Iterator[Case]:
+def _outside(ddi: Since) -> Iterator[Case]:
     """Cases of a draw with indices out of range: any result is right, the next call succeeds."""
     for indices in ((0, 1, 9000), (9000, 0, 1), (9000, 9001, 9002)):
-        script = Script()
+        script = Script(ddi)
         payload = struct.pack("<4H", 0, *indices)
         script.call(
-            _UNCULLED, token(Op.INDEXEDTRIANGLELIST2, payload),
+            UNCULLED, token(Op.INDEXEDTRIANGLELIST2, payload),
             corners=BOX, expect=Expect(ANY_RESULT),
         )  # fmt: skip
-        script.call(create(1), end(1))
-        script.owe_events(1)
+        script.followed()
         name = f"draw.index_outside.{sum(index > len(BOX) for index in indices)}"
         if indices[0]:
             name += ".first"
         yield script.case(name, "an index outside of the vertices harms nothing", _NUMBERS)
 
 
-def _others() -> Iterator[Case]:
+def _others(ddi: Since) -> Iterator[Case]:
     payload = struct.pack("<8H", 5, 1, 0, 0x700, 2, 3, 4, 0)
-    yield _counted(
-        "draw.indexedtrianglelist", "indices of D3DDP2OP_INDEXEDTRIANGLELIST are absolute",
+    yield _drawn(
+        ddi, "draw.indexedtrianglelist", "indices of D3DDP2OP_INDEXEDTRIANGLELIST are absolute",
         _TOKENS, _pixels(_CORNERS, ((5, 1, 0), (2, 3, 4))), _CORNERS,
         token(Op.INDEXEDTRIANGLELIST, payload, 2),
     )  # fmt: skip
     for gap, name in ((b"", "aligned"), (token(Op.TRIANGLELIST, b"\0\0", 0), "unaligned")):
-        yield _immediate(name, gap)
-    yield _counted(
-        "draw.none", "a token that counts nothing draws nothing", _TOKENS, 0, _CORNERS,
+        yield _immediate(ddi, name, gap)
+    yield _drawn(
+        ddi, "draw.none", "a token that counts nothing draws nothing", _TOKENS, (), _CORNERS,
         token(Op.TRIANGLELIST, b"\0\0", 0),
     )  # fmt: skip
 
 
-def _immediate(name: str, gap: bytes) -> Case:
+def _immediate(ddi: Since, name: str, gap: bytes) -> Case:
     """A case that draws a TRIANGLEFAN_IMM token; ``gap`` are tokens before it, whose length
     decides how many bytes align its vertices to DWORDs.
     """
-    before = create(1, QueryType.OCCLUSION) + _UNCULLED + begin(1) + gap
+    script = Script(ddi)
+    before = script.watch() + script.begun + gap
     head = token(Op.TRIANGLEFAN_IMM, struct.pack("<I", 7), 2)
     pad = bytes(-(len(before) + len(head)) % 4)
-    script = Script()
-    script.call(before, head, pad, vertices(_CORNERS[:4]), end(1))
-    script.owe_count(1, _pixels(_CORNERS, _numbers(_FAN, 2)))
+    script.call(before, head, pad, script.vertices(_CORNERS[:4]), script.ended)
+    script.drawn(_pixels(_CORNERS, _numbers(_FAN, 2)))
     rule = "the vertices of an _IMM token begin at a multiple of 4 from the buffer's base"
     return script.case(f"draw.trianglefan_imm.{name}", rule, 'wire format, "Inline vertices"')
 
@@ -246,63 +243,67 @@ def _immediate(name: str, gap: bytes) -> Case:
 
 
 def _streamed(
-    name: str, rule: str, pixels: int, *tokens: bytes, expect: Expect | None = None
+    ddi: Since, name: str, rule: str, pixels: Triangles, *tokens: bytes, refused: int | None = None
 ) -> Case:
-    """A case that draws from stream 0, and in which an occlusion query must count ``pixels``.
+    """A case that draws from stream 0, which must draw ``pixels``.
 
-    Stream 0 is a vertex buffer with the vertices ``_AWAY``, then ``_CORNERS``.  With ``expect``
-    the call of ``tokens`` must have that result instead.
+    Stream 0 is a vertex buffer with the vertices ``_AWAY``, then ``_CORNERS``.  If the byte offset
+    ``refused`` in ``tokens`` is given, the token there must fail instead.
     """
-    script = Script()
-    data = vertices((*_AWAY, *_CORNERS))
+    script = Script(ddi)
+    data = script.vertices((*_AWAY, *_CORNERS))
     script.buffer(VERTICES, SurfaceKind.VERTEXBUFFER, len(data), data)
     script.buffer(INDICES, SurfaceKind.INDEXBUFFER, 32, struct.pack("<8H", 9, 9, 5, 1, 0, 2, 3, 4))
-    format = dwords(Op.SETVERTEXSHADER, XYZRHW)
-    source = dwords(Op.SETSTREAMSOURCE, 0, VERTICES, VERTEX_BYTES)
-    script.call(create(1, QueryType.OCCLUSION), _UNCULLED, format, source)
-    script.call(begin(1), *tokens, end(1), expect=expect)
-    if expect is None:
-        script.owe_count(1, pixels)
+    format = dwords(Op.SETVERTEXSHADER, script.fvf)
+    source = dwords(Op.SETSTREAMSOURCE, 0, VERTICES, script.vertex_bytes)
+    script.call(script.watch(), format, source)
+    if refused is None:
+        script.call(script.begun, *tokens, script.ended)
+        script.drawn(pixels)
+    else:
+        failure = Expect(ANY_FAILURE, len(script.begun) + refused)
+        script.call(script.begun, *tokens, script.ended, expect=failure)
     return script.case(f"draw.{name}", rule, _STREAMS)
 
 
-def _streams() -> Iterator[Case]:
+def _streams(ddi: Since) -> Iterator[Case]:
     for kind, count in ((_LIST, 2), (_STRIP, 4), (_FAN, 4)):
         pixels = _pixels(_CORNERS, _numbers(kind, count))
         for op, unit, start in (
             (Op.DRAWPRIMITIVE, "vertex", _EXTRA),
-            (Op.DRAWPRIMITIVE2, "byte", _EXTRA * VERTEX_BYTES),
+            (Op.DRAWPRIMITIVE2, "byte", _EXTRA * Script(ddi).vertex_bytes),
         ):
             yield _streamed(
-                f"{op.name.lower()}.{kind.name.lower()}", f"{op.sdk} starts at a {unit}", pixels,
-                dwords(op, kind, start, count),
+                ddi, f"{op.name.lower()}.{kind.name.lower()}", f"{op.sdk} starts at a {unit}",
+                pixels, dwords(op, kind, start, count),
             )  # fmt: skip
     pixels = _pixels(_CORNERS, ((5, 1, 0), (2, 3, 4)))
     index = dwords(Op.SETINDICES, INDICES, 2)
     draw = dwords(Op.DRAWINDEXEDPRIMITIVE, _LIST, _EXTRA, 0, 6, 2, 2)
     yield _streamed(
-        "drawindexedprimitive", "indices count from the base vertex, and begin at StartIndex",
+        ddi, "drawindexedprimitive", "indices count from the base vertex, and begin at StartIndex",
         pixels, index, draw,
     )  # fmt: skip
     yield _streamed(
-        "index_hints", "MinIndex and NumVertices are hints, and move nothing", pixels, index,
+        ddi, "index_hints", "MinIndex and NumVertices are hints, and move nothing", pixels, index,
         dwords(Op.DRAWINDEXEDPRIMITIVE, _LIST, _EXTRA, 7, 1, 2, 2),
     )  # fmt: skip
     yield _streamed(
-        "negative_base", "the base vertex may be negative", _pixels(_AWAY, ((0, 1, 2),)), index,
-        dwords(Op.DRAWINDEXEDPRIMITIVE, _LIST, -2, 0, 9, 5, 1),
+        ddi, "negative_base", "the base vertex may be negative", _pixels(_AWAY, ((0, 1, 2),)),
+        index, dwords(Op.DRAWINDEXEDPRIMITIVE, _LIST, -2, 0, 9, 5, 1),
     )  # fmt: skip
     yield _streamed(
-        "no_indices", "index buffer 0 takes the buffer away", 0, index,
-        dwords(Op.SETINDICES, 0, 0), draw,
-        expect=Expect(ANY_FAILURE, len(begin(1) + index) + 12),
+        ddi, "no_indices", "index buffer 0 takes the buffer away", (), index,
+        dwords(Op.SETINDICES, 0, 0), draw, refused=len(index) + 12,
     )  # fmt: skip
-    yield _streamed(
-        "offset", "D3DDP2OP_SETSTREAMSOURCE2 counts its offset in bytes",
-        _pixels(_CORNERS, ((0, 1, 2),)),
-        dwords(Op.SETSTREAMSOURCE2, 0, VERTICES, _EXTRA * VERTEX_BYTES, VERTEX_BYTES),
-        dwords(Op.DRAWPRIMITIVE, _LIST, 0, 1),
-    )  # fmt: skip
+    if ddi >= Since.DX9:
+        size = Script(ddi).vertex_bytes
+        yield _streamed(
+            ddi, "offset", "D3DDP2OP_SETSTREAMSOURCE2 counts its offset in bytes",
+            _pixels(_CORNERS, ((0, 1, 2),)),
+            dwords(Op.SETSTREAMSOURCE2, 0, VERTICES, _EXTRA * size, size),
+            dwords(Op.DRAWPRIMITIVE, _LIST, 0, 1),
+        )  # fmt: skip
 
 
 # Render states
@@ -312,56 +313,87 @@ def _cull(mode: Cull) -> bytes:
     return render_state(RenderState.CULLMODE, mode)
 
 
-def _states() -> Iterator[Case]:
+def _states(ddi: Since) -> Iterator[Case]:
     pixels = _pixels(BOX, ((0, 1, 2),))
-    for mode, kept in ((Cull.NONE, pixels), (Cull.CW, 0), (Cull.CCW, pixels)):
-        yield _counted(
-            f"draw.cull.{mode.name.lower()}", f"{mode.sdk} draws what it must", "D3DCULL", kept,
-            BOX, _cull(mode), _CLOCKWISE,
+    for mode, kept in ((Cull.NONE, pixels), (Cull.CW, ()), (Cull.CCW, pixels)):
+        yield _drawn(
+            ddi, f"draw.cull.{mode.name.lower()}", f"{mode.sdk} draws what it must", "D3DCULL",
+            kept, BOX, _cull(mode), _CLOCKWISE,
         )  # fmt: skip
-    yield _counted(
-        "draw.state_order", "states take effect in order with drawing",
-        'wire format, "Stream shape"', pixels, BOX, _CLOCKWISE, _cull(Cull.CW), _CLOCKWISE,
+    corners, second = _twice(ddi)
+    yield _drawn(
+        ddi, "draw.state_order", "states take effect in order with drawing",
+        'wire format, "Stream shape"', pixels, corners, _CLOCKWISE, _cull(Cull.CW), second,
     )  # fmt: skip
-    yield _counted(
-        "draw.viewport", "nothing is drawn outside of the viewport", _VIEWPORT, 3 * 2, BOX,
-        dwords(Op.VIEWPORTINFO, 2, 1, 3, 2), box(),
+    inside = frozenset(product(range(2, 5), range(1, 3)))
+    yield _drawn(
+        ddi, "draw.viewport", "nothing is drawn outside of the viewport", _VIEWPORT, [inside],
+        BOX, dwords(Op.VIEWPORTINFO, 2, 1, 3, 2), box(),
     )  # fmt: skip
+    if ddi >= Since.DX9:
+        yield from _scissors(ddi)
+
+
+def _twice(ddi: Since) -> tuple[Sequence[Corner], bytes]:
+    """Vertices of the triangle that ``_CLOCKWISE`` draws, and a token that draws it once more.
+
+    Where pixels are looked at, the second triangle is elsewhere.
+    """
+    first = BOX[:3]
+    if ddi >= Since.DX9:
+        return BOX, _CLOCKWISE
+    elsewhere = tuple((x + WIDTH // 2, y) for x, y in first)
+    return (*first, *elsewhere), token(Op.TRIANGLELIST, struct.pack("<H", len(first)), 1)
+
+
+def _scissors(ddi: Since) -> Iterator[Case]:
     scissor = dwords(Op.SETSCISSORRECT, 1, 1, 6, 3)
-    for enabled, inside in ((0, BOX_PIXELS), (1, 5 * 2)):
-        yield _counted(
-            f"draw.scissor.{enabled}", "the scissor rectangle counts while its test is enabled",
-            _VIEWPORT, inside, BOX,
+    inside = frozenset(product(range(1, 6), range(1, 3)))
+    for enabled, kept in ((0, BOX_PIXELS), (1, inside)):
+        yield _drawn(
+            ddi, f"draw.scissor.{enabled}",
+            "the scissor rectangle counts while its test is enabled", _VIEWPORT, [kept], BOX,
             scissor, render_state(RenderState.SCISSORTESTENABLE, enabled), box(),
         )  # fmt: skip
 
 
-def state_cases() -> Iterator[Case]:
+def state_cases(ddi: Since) -> Iterator[Case]:
     """Yield the conformance cases of state blocks and of pipeline statistics."""
+    if ddi >= Since.DX7:
+        yield from _blocks(ddi)
+    if ddi >= Since.DX9:
+        yield from _statistics(ddi)
 
+
+def _blocks(ddi: Since) -> Iterator[Case]:
     def block(operation: int) -> bytes:
         return dwords(Op.STATESET, operation, 3, 0)
 
     pixels = _pixels(BOX, ((0, 1, 2),))
+    corners, second = _twice(ddi)
     recorded = block(StateSetOperation.BEGIN) + _cull(Cull.CW) + block(StateSetOperation.END)
-    executed = block(StateSetOperation.EXECUTE) + _CLOCKWISE
-    yield _counted(
-        "state.block.recorded", "states between begin and end are recorded, not executed", _BLOCKS,
-        pixels, BOX, recorded, _CLOCKWISE,
+    executed = block(StateSetOperation.EXECUTE)
+    yield _drawn(
+        ddi, "state.block.recorded", "states between begin and end are recorded, not executed",
+        _BLOCKS, pixels, BOX, recorded, _CLOCKWISE,
     )  # fmt: skip
-    yield _counted(
-        "state.block.executed", "executing a block sets the states that are in it", _BLOCKS,
-        pixels, BOX, recorded, _CLOCKWISE, executed,
+    yield _drawn(
+        ddi, "state.block.executed", "executing a block sets the states that are in it", _BLOCKS,
+        pixels, corners, recorded, _CLOCKWISE, executed, second,
     )  # fmt: skip
-    yield _counted(
-        "state.block.captured", "capturing refreshes the states that are in a block", _BLOCKS,
+    yield _drawn(
+        ddi, "state.block.captured", "capturing refreshes the states that are in a block", _BLOCKS,
         pixels, BOX, recorded, block(StateSetOperation.CAPTURE), _cull(Cull.CW), executed,
+        _CLOCKWISE,
     )  # fmt: skip
+
+
+def _statistics(ddi: Since) -> Iterator[Case]:
     for name, rule, boxes in (
         ("triangles", "D3DQUERYTYPE_VERTEXSTATS counts triangles since the END before", 2),
         ("box", "a strip of four vertices is two triangles", 1),
     ):
-        script = Script()
+        script = Script(ddi)
         script.call(create(1, QueryType.VERTEXSTATS))
         script.call(box() * boxes, end(1), corners=BOX)
         script.owe(1, QueryType.VERTEXSTATS, struct.pack("<2I", 2 * boxes, 0))
@@ -387,15 +419,40 @@ _TRIANGLES: dict[str, tuple[Corner, Corner, Corner]] = {
 }
 
 
-def _edges() -> Iterator[Case]:
+def _edges(ddi: Since) -> Iterator[Case]:
     for name, corners in _TRIANGLES.items():
-        yield _counted(
-            f"draw.coverage.{name}", "a centre inside, or on a top or left edge, is drawn",
+        yield _drawn(
+            ddi, f"draw.coverage.{name}", "a centre inside, or on a top or left edge, is drawn",
             _RULES, _pixels(corners, ((0, 1, 2),)), corners, _CLOCKWISE,
         )  # fmt: skip
-    shared: tuple[Corner, ...] = ((1.5, 1.25), (17.25, 2.5), (3.75, 12.5), (19.5, 13.25))
-    yield _counted(
-        "draw.coverage.shared",
-        "triangles that share an edge leave no gap and cover nothing twice",
-        _RULES, _pixels(shared, ((0, 1, 2), (1, 3, 2))), shared, box(),
-    )  # fmt: skip
+    yield _shared(ddi)
+
+
+_SHARED: tuple[Corner, ...] = ((1.5, 1.25), (17.25, 2.5), (3.75, 12.5), (19.5, 13.25))
+"""Vertices of a strip of two triangles that share an edge."""
+
+
+def _shared(ddi: Since) -> Case:
+    """A case of two triangles with a common edge.
+
+    Where pixels are looked at, it draws them in two colours, and in another place once more, the
+    other one first: what is covered twice has the wrong colour in one of the places.
+    """
+    case = "draw.coverage.shared"
+    rule = "triangles that share an edge leave no gap and cover nothing twice"
+    first, second = (0, 1, 2), (1, 3, 2)
+    if ddi >= Since.DX9:
+        pixels = _pixels(_SHARED, (first, second))
+        return _drawn(ddi, case, rule, _RULES, pixels, _SHARED, box())
+    script, user, shown = Script(ddi), b"", background()
+    script.background()
+    for (x, y), order in (((0, 0), (first, second)), ((WIDTH // 2, 4), (second, first))):
+        place = [(x + at / 2, y + down / 2) for at, down in _SHARED]
+        for numbers in order:
+            color = FRONT if numbers is first else OTHER
+            corners = [place[number] for number in numbers]
+            user += b"".join(vertex(*corner, color) for corner in corners)
+            shown |= dict.fromkeys(covered(corners, WIDTH, HEIGHT), color)
+    script.call(token(Op.TRIANGLELIST, b"\0\0", 4), user=user)
+    script.show(shown)
+    return script.case(case, rule, _RULES)

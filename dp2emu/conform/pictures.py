@@ -10,23 +10,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from dp2emu.conform.case import Case, Shown
-from dp2emu.conform.script import (
-    HEIGHT,
-    TARGET,
-    TEXTURE,
-    WIDTH,
-    Script,
-    render_state,
-    stage_state,
-    token,
-)
+from dp2emu.conform.case import Case
+from dp2emu.conform.script import TEXTURE, Script, render_state, stage_state, token, vertex
+from dp2emu.conform.target import BACK, FRONT, OTHER, Pixel, Pixels, background, fill
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import (
     Blend,
     BlendOp,
     CmpFunc,
-    Cull,
     Format,
     RenderState,
     TextureAddress,
@@ -35,64 +26,13 @@ from dp2emu.d3d.enums import (
     TextureOp,
     TextureStageState,
 )
-from dp2emu.d3d.flags import Clear, ColorWrite
+from dp2emu.d3d.flags import ColorWrite
 from dp2emu.d3d.fvf import DIFFUSE, XYZRHW
 from dp2emu.d3d.legacy import TextureStageState8
-
-Pixel = tuple[int, int]
-Pixels = dict[Pixel, int]
-
-_BACK, _FRONT, _OTHER = 0xFF0000FF, 0xFFFFFF00, 0xFF00FF00
-"""A8R8G8B8 colours of the test pictures: the cleared target, the default of vertices, another
-colour of vertices."""
+from dp2emu.dp2.table import Since
 
 _RS, _STAGE, _TSS = RenderState, TextureStageState, TextureStageState8
 _DOCUMENTS = "Direct3D 9 documentation of "
-_PLAIN = (
-    render_state(_RS.CULLMODE, Cull.NONE),
-    render_state(_RS.ZENABLE, 0),
-    stage_state(_STAGE.COLOROP, TextureOp.SELECTARG1),
-    stage_state(_STAGE.COLORARG1, TextureArgument.DIFFUSE),
-    stage_state(_STAGE.ALPHAOP, TextureOp.SELECTARG1),
-    stage_state(_STAGE.ALPHAARG1, TextureArgument.DIFFUSE),
-)
-"""RENDERSTATE and TEXTURESTAGESTATE tokens after which vertex colours are drawn unchanged."""
-
-
-def _cleared(color: int, box: tuple[int, int, int, int] = (0, 0, WIDTH, HEIGHT)) -> bytes:
-    head = struct.pack("<IIfI", Clear.TARGET, color, 1.0, 0)
-    return token(Op.CLEAR, head + struct.pack("<4i", *box))
-
-
-def _background() -> Pixels:
-    """The pixels of the cleared target."""
-    return {(x, y): _BACK for y in range(HEIGHT) for x in range(WIDTH)}
-
-
-def _fill(pixels: Pixels, left: int, top: int, right: int, bottom: int, color: int) -> None:
-    """Set the colour of pixels ``left`` to ``right`` - 1 of rows ``top`` to ``bottom`` - 1."""
-    pixels |= {(x, y): color for y in range(top, bottom) for x in range(left, right)}
-
-
-def _shown(pixels: Mapping[Pixel, int]) -> tuple[Shown, ...]:
-    """Expected bytes of the target, for each run of adjacent pixels in ``pixels``.
-
-    The first entry is the last pixel as a ``probe``: a driver that draws no pictures leaves it 0.
-    """
-    runs: list[tuple[int, bytearray]] = []
-    for x, y in sorted(pixels, key=lambda at: (at[1], at[0])):
-        offset = 4 * (y * WIDTH + x)
-        if not runs or runs[-1][0] + len(runs[-1][1]) != offset:
-            runs.append((offset, bytearray()))
-        runs[-1][1].extend(struct.pack("<I", pixels[x, y]))
-    last = struct.pack("<I", pixels[WIDTH - 1, HEIGHT - 1])
-    probe = Shown(TARGET, 4 * (WIDTH * HEIGHT - 1), last, probe=True)
-    return probe, *(Shown(TARGET, offset, bytes(data)) for offset, data in runs)
-
-
-def _vertex(x: float, y: float, color: int = _FRONT, z: float = 0.5) -> bytes:
-    """A vertex of XYZRHW and DIFFUSE."""
-    return struct.pack("<4fI", x, y, z, 1.0, color)
 
 
 def _box(left: int, top: int, right: int, bottom: int, color: int, z: float = 0.5) -> bytes:
@@ -100,7 +40,7 @@ def _box(left: int, top: int, right: int, bottom: int, color: int, z: float = 0.
     without ``right`` and ``bottom``.
     """
     corners = ((left, top), (right, top), (left, bottom), (right, bottom))
-    return b"".join(_vertex(x, y, color, z) for x, y in corners)
+    return b"".join(vertex(x, y, color, z) for x, y in corners)
 
 
 def _strips(first: int, end: int) -> bytes:
@@ -110,49 +50,56 @@ def _strips(first: int, end: int) -> bytes:
     )
 
 
+def _started(ddi: Since, *, depth: bool = False) -> Script:
+    """A case that has a target of one colour, and with ``depth`` a depth surface."""
+    script = Script(ddi, depth=depth)
+    script.background()
+    return script
+
+
 def _drawn(
+    script: Script,
     name: str,
     rule: str,
     source: str,
     pixels: Mapping[Pixel, int],
     user: bytes,
     *tokens: bytes,
-    depth: bool = False,
 ) -> Case:
-    """A case that draws the vertices ``user`` on a cleared target and expects ``pixels``."""
-    script = Script(depth=depth)
-    script.call(_cleared(_BACK), *_PLAIN)
+    """The case ``script``, which then draws the vertices ``user`` and expects ``pixels``."""
     script.call(*tokens, user=user, fvf=XYZRHW | DIFFUSE)
-    return script.case(name, rule, _DOCUMENTS + source, optional=True, shown=_shown(pixels))
+    script.show(pixels)
+    return script.case(name, rule, _DOCUMENTS + source, optional=True)
 
 
 # Points and lines
 
 
-def line_cases() -> Iterator[Case]:
+def line_cases(ddi: Since) -> Iterator[Case]:
     """Yield the conformance cases of drawing points and lines."""
     places = ((3, 2), (9, 5), (0, 0), (17, 11), (5, 14))
-    user = b"".join(_vertex(x, y) for x, y in places)
+    user = b"".join(vertex(x, y) for x, y in places)
     for name, ranges in (("one", ((1, 2),)), ("several", ((2, 0), (1, 4))), ("all", ((5, 0),))):
         payload = b"".join(struct.pack("<2H", count, start) for count, start in ranges)
         shown = {place for count, start in ranges for place in places[start : start + count]}
         yield _drawn(
-            f"point.{name}", "a point of size 1 at a pixel's centre is that pixel",
-            "point rasterization rules", _background() | dict.fromkeys(shown, _FRONT), user,
+            _started(ddi), f"point.{name}", "a point of size 1 at a pixel's centre is that pixel",
+            "point rasterization rules", background() | dict.fromkeys(shown, FRONT), user,
             token(Op.POINTS, payload, len(ranges)),
         )  # fmt: skip
     source = "line rasterization rules"
     for name, (start, end) in _DIRECTIONS.items():
         yield _drawn(
-            f"line.{name}", "a line has the pixels whose diamonds it leaves", source,
-            _lined([(start, end)]), _vertex(*start) + _vertex(*end),
+            _started(ddi), f"line.{name}", "a line has the pixels whose diamonds it leaves",
+            source, _lined([(start, end)]), vertex(*start) + vertex(*end),
             token(Op.LINELIST, b"\0\0", 1),
         )  # fmt: skip
-    user = b"".join(_vertex(x, y) for x, y in _ENDS)
+    user = b"".join(vertex(x, y) for x, y in _ENDS)
     for op, indices, count, pairs in _LINES:
         lines = [(_ENDS[one], _ENDS[other]) for one, other in pairs]
         yield _drawn(
-            f"line.{op.name.lower()}", f"{op.sdk} draws between the vertices it names", source,
+            _started(ddi), f"line.{op.name.lower()}",
+            f"{op.sdk} draws between the vertices it names", source,
             _lined(lines), user, token(op, struct.pack(f"<{len(indices)}H", *indices), count),
         )  # fmt: skip
 
@@ -181,12 +128,12 @@ def _lined(lines: Sequence[tuple[Pixel, Pixel]]) -> Pixels:
     A line's last pixel, which drivers may omit, has no expected colour unless another line draws
     it.
     """
-    pixels = _background()
+    pixels = background()
     drawn = {place for start, end in lines for place in line(start, end)}
     for _, end in lines:
         if end not in drawn:
             del pixels[end]
-    return pixels | dict.fromkeys(drawn, _FRONT)
+    return pixels | dict.fromkeys(drawn, FRONT)
 
 
 _ENDS: tuple[Pixel, ...] = ((23, 3), (1, 11), (10, 2), (18, 2), (16, 13), (23, 10))
@@ -238,26 +185,28 @@ _STAGE_OPS = {
 and (1, 1)."""
 
 
-def texture_cases() -> Iterator[Case]:
+def texture_cases(ddi: Since) -> Iterator[Case]:
     """Yield the conformance cases of texture addresses and formats and of stage operations."""
     for address, columns in _ADDRESSES.items():
         states = [(_TSS.ADDRESSU, address), (_TSS.ADDRESSV, address), (_TSS.BORDERCOLOR, _BORDER)]
         rows = [[row[at] if at >= 0 else _BORDER for at in columns] for row in _TEXELS]
         rule = f"outside of the texture {address.sdk} counts"
-        yield _textured(f"address.{address.name.lower()}", rule, "D3DTEXTUREADDRESS", rows, states)
+        yield _textured(
+            ddi, f"address.{address.name.lower()}", rule, "D3DTEXTUREADDRESS", rows, states
+        )
     for format, data, words in _FORMATS:
         rows = [[words[at] for at in _CLAMPED]] * 2
         rule = f"texels of {format.sdk} have its channels"
         texels = format, data * 2
-        yield _textured(f"format.{format.name.lower()}", rule, "D3DFORMAT", rows, [], texels)
+        yield _textured(ddi, f"format.{format.name.lower()}", rule, "D3DFORMAT", rows, [], texels)
     for op, results in _STAGE_OPS.items():
-        rows = [[_each_lane(results, row[at], _OTHER) for at in _CLAMPED] for row in _TEXELS]
+        rows = [[_each_lane(results, row[at], OTHER) for at in _CLAMPED] for row in _TEXELS]
         operation = (
             (_STAGE.COLOROP, op), (_STAGE.COLORARG2, TextureArgument.DIFFUSE),
             (_STAGE.ALPHAOP, op), (_STAGE.ALPHAARG2, TextureArgument.DIFFUSE),
         )  # fmt: skip
         rule = f"{op.sdk} makes of its arguments what it says"
-        yield _textured(f"stage.{op.name.lower()}", rule, "D3DTEXTUREOP", rows, operation)
+        yield _textured(ddi, f"stage.{op.name.lower()}", rule, "D3DTEXTUREOP", rows, operation)
 
 
 def _each_lane(results: tuple[int, int, int, int], one: int, other: int) -> int:
@@ -266,6 +215,7 @@ def _each_lane(results: tuple[int, int, int, int], one: int, other: int) -> int:
 
 
 def _textured(
+    ddi: Since,
     name: str,
     rule: str,
     source: str,
@@ -278,39 +228,39 @@ def _textured(
     ``states`` are texture stage states to set, ``texels`` the texture's format and bytes.
     """
     left, top = 5, 3
-    script = Script()
+    script = Script(ddi)
     script.texture(TEXTURE, *texels)
-    script.call(_cleared(_BACK), *_PLAIN, stage_state(0, TEXTURE))
+    script.background(stage_state(0, TEXTURE))
     usual = (
         (_TSS.MAGFILTER, TextureFilter.POINT), (_TSS.MINFILTER, TextureFilter.POINT),
         (_TSS.ADDRESSU, TextureAddress.CLAMP), (_TSS.ADDRESSV, TextureAddress.CLAMP),
         (_STAGE.COLORARG1, TextureArgument.TEXTURE), (_STAGE.ALPHAARG1, TextureArgument.TEXTURE),
     )  # fmt: skip
     user = b"".join(
-        struct.pack("<4fI2f", left + x - 0.5, top + y - 0.5, 0.5, 1.0, _OTHER, u, v)
+        struct.pack("<4fI2f", left + x - 0.5, top + y - 0.5, 0.5, 1.0, OTHER, u, v)
         for x, y, u, v in ((0, 0, -1, 0), (6, 0, 2, 0), (0, 2, -1, 1), (6, 2, 2, 1))
     )
     script.call(
         *(stage_state(*each) for each in (*usual, *states)), _strips(0, 1), user=user,
         fvf=XYZRHW | DIFFUSE | 1 << 8,  # D3DFVF_TEX1
     )  # fmt: skip
-    pixels = _background()
+    pixels = background()
     for y, row in enumerate(rows, top):
         pixels |= {(x, y): color for x, color in enumerate(row, left)}
-    rule_of = f"texture.{name}", rule, _DOCUMENTS + source
-    return script.case(*rule_of, optional=True, shown=_shown(pixels))
+    script.show(pixels)
+    return script.case(f"texture.{name}", rule, _DOCUMENTS + source, optional=True)
 
 
 # Depth and alpha test
 
 
-def merging_cases() -> Iterator[Case]:
+def merging_cases(ddi: Since) -> Iterator[Case]:
     """Yield the conformance cases of depth, alpha test, blending and write masks."""
-    yield from _depths()
-    yield from _depth_switches()
-    yield from _alpha_tests()
-    yield from _blends()
-    yield from _masks()
+    yield from _depths(ddi)
+    yield from _depth_switches(ddi)
+    yield from _alpha_tests(ddi)
+    yield from _blends(ddi)
+    yield from _masks(ddi)
 
 
 _COMPARES: dict[CmpFunc, tuple[bool, bool, bool]] = {
@@ -322,59 +272,73 @@ _COMPARES: dict[CmpFunc, tuple[bool, bool, bool]] = {
 """By D3DCMPFUNC, whether each passes: a value less than, equal to, greater than the reference."""
 
 
-def _deep(name: str, rule: str, source: str, pixels: Pixels, user: bytes, *tokens: bytes) -> Case:
+def _deep(
+    ddi: Since,
+    name: str,
+    rule: str,
+    source: str,
+    pixels: Pixels,
+    user: bytes,
+    *tokens: bytes,
+    far: bool = False,
+) -> Case:
+    """A case with depth test and writes; with ``far`` the depth surface is cleared before."""
+    script = _started(ddi, depth=True)
     states = render_state(_RS.ZENABLE, 1), render_state(_RS.ZWRITEENABLE, 1)
-    return _drawn(f"depth.{name}", rule, source, pixels, user, *states, *tokens, depth=True)
+    cleared = script.clear_depth() if far else b""
+    rule_of = f"depth.{name}", rule, source
+    return _drawn(script, *rule_of, pixels, user, *states, cleared, *tokens)
 
 
-def _depths() -> Iterator[Case]:
+def _depths(ddi: Since) -> Iterator[Case]:
     for func, passes in _COMPARES.items():
-        user = _box(0, 0, 12, 4, _FRONT)
-        pixels = _background()
-        _fill(pixels, 0, 0, 12, 4, _FRONT)
+        user = _box(0, 0, 12, 4, FRONT)
+        pixels = background()
+        fill(pixels, 0, 0, 12, 4, FRONT)
         for number, (z, passed) in enumerate(zip((0.25, 0.5, 0.75), passes, strict=True)):
             place = 4 * number + 1, 1, 4 * number + 3, 3
-            user += _box(*place, _OTHER, z)
-            _fill(pixels, *place, _OTHER if passed else _FRONT)
+            user += _box(*place, OTHER, z)
+            fill(pixels, *place, OTHER if passed else FRONT)
         yield _deep(
-            func.name.lower(), f"{func.sdk} lets pass what it says", "D3DCMPFUNC", pixels, user,
-            render_state(_RS.ZFUNC, CmpFunc.ALWAYS), _strips(0, 1), render_state(_RS.ZFUNC, func),
-            _strips(1, 4),
+            ddi, func.name.lower(), f"{func.sdk} lets pass what it says", "D3DCMPFUNC", pixels,
+            user, render_state(_RS.ZFUNC, CmpFunc.ALWAYS), _strips(0, 1),
+            render_state(_RS.ZFUNC, func), _strips(1, 4),
         )  # fmt: skip
 
 
-def _depth_switches() -> Iterator[Case]:
+def _depth_switches(ddi: Since) -> Iterator[Case]:
     """Cases of a near box and then a far one, hidden only if drawing the near one wrote depth."""
-    user = _box(0, 0, 8, 4, _FRONT, 0.25) + _box(4, 0, 12, 4, _OTHER, 0.75)
-    hidden, shown = _background(), _background()
+    user = _box(0, 0, 8, 4, FRONT, 0.25) + _box(4, 0, 12, 4, OTHER, 0.75)
+    hidden, shown = background(), background()
     for pixels, left in ((hidden, 8), (shown, 4)):
-        _fill(pixels, 0, 0, 8, 4, _FRONT)
-        _fill(pixels, left, 0, 12, 4, _OTHER)
+        fill(pixels, 0, 0, 8, 4, FRONT)
+        fill(pixels, left, 0, 12, 4, OTHER)
     draws = (
         render_state(_RS.ZFUNC, CmpFunc.ALWAYS), _strips(0, 1),
         render_state(_RS.ZFUNC, CmpFunc.LESS), _strips(1, 2),
     )  # fmt: skip
-    clear = token(Op.CLEAR, struct.pack("<IIfI4i", Clear.ZBUFFER, 0, 1.0, 0, 0, 0, WIDTH, HEIGHT))
     for name, rule, pixels, before in (
         ("written", "what is drawn hides what is behind it", hidden, b""),
         ("not_written", "without ZWRITEENABLE depth stays", shown,
          render_state(_RS.ZWRITEENABLE, 0)),
         ("off", "without ZENABLE nothing hides anything", shown, render_state(_RS.ZENABLE, 0)),
     ):  # fmt: skip
-        yield _deep(name, rule, "D3DRENDERSTATETYPE", pixels, user, clear, before, *draws)
+        kind = "D3DRENDERSTATETYPE"
+        yield _deep(ddi, name, rule, kind, pixels, user, before, *draws, far=True)
 
 
-def _alpha_tests() -> Iterator[Case]:
+def _alpha_tests(ddi: Since) -> Iterator[Case]:
     for func, passes in _COMPARES.items():
-        pixels, user = _background(), b""
+        pixels, user = background(), b""
         for number, (alpha, passed) in enumerate(zip((0x40, 0x80, 0xC0), passes, strict=True)):
             place = 4 * number, 0, 4 * number + 3, 3
-            color = alpha << 24 | _FRONT & 0xFFFFFF
+            color = alpha << 24 | FRONT & 0xFFFFFF
             user += _box(*place, color)
             if passed:
-                _fill(pixels, *place, color)
+                fill(pixels, *place, color)
         yield _drawn(
-            f"alphatest.{func.name.lower()}", f"{func.sdk} lets pass what it says", "D3DCMPFUNC",
+            _started(ddi), f"alphatest.{func.name.lower()}",
+            f"{func.sdk} lets pass what it says", "D3DCMPFUNC",
             pixels, user, render_state(_RS.ALPHATESTENABLE, 1),
             render_state(_RS.ALPHAREF, 0x80), render_state(_RS.ALPHAFUNC, func), _strips(0, 3),
         )  # fmt: skip
@@ -428,6 +392,8 @@ OPERATIONS: dict[BlendOp, Callable[[int, int], int]] = {
 """Function that blends one channel, by D3DBLENDOP value; parameters: the source and the target
 value, each already multiplied by its blend factor."""
 
+_CONSTANTS = (Blend.BLENDFACTOR, Blend.INVBLENDFACTOR)
+"""Factors of DirectX 9."""
 _SOURCES: tuple[Lanes, ...] = ((1, 0, 1, 0), (0, 1, 1, 1))
 _TARGETS: tuple[Lanes, ...] = ((0, 0, 1, 1), (1, 1, 0, 0))
 _CONSTANT: Lanes = (0, 1, 1, 0)
@@ -439,23 +405,24 @@ def _word(lanes: Sequence[int]) -> int:
     return alpha << 24 | red << 16 | green << 8 | blue
 
 
-def _blends() -> Iterator[Case]:
-    for factor in FACTORS:
+def _blends(ddi: Since) -> Iterator[Case]:
+    for factor in (each for each in FACTORS if ddi >= Since.DX9 or each not in _CONSTANTS):
         for side, one, other in (("source", factor, Blend.ZERO), ("target", Blend.ZERO, factor)):
             results = [
                 (_word(source), _word(target), _sum(source, target, one, other))
                 for source in _SOURCES
                 for target in _TARGETS
             ]
-            yield _blended(f"{side}.{factor.name.lower()}", (one, other, BlendOp.ADD), results)
-    for operation, combine in OPERATIONS.items():
+            name = f"{side}.{factor.name.lower()}"
+            yield _blended(ddi, name, (one, other, BlendOp.ADD), results)
+    for operation, combine in OPERATIONS.items() if ddi >= Since.DX8 else ():
         levels = [
             (source, target, min(max(combine(source, target), 0), 0xFF))
             for source, target in ((0x40, 0x80), (0x80, 0x40), (0xC0, 0x80))
         ]
         greys = [tuple(0x01010101 * level for level in row) for row in levels]
         how = Blend.ONE, Blend.ONE, operation
-        yield _blended(f"operation.{operation.name.lower()}", how, greys)
+        yield _blended(ddi, f"operation.{operation.name.lower()}", how, greys)
 
 
 def _sum(source: Lanes, target: Lanes, one: Blend, other: Blend) -> int:
@@ -468,35 +435,42 @@ def _sum(source: Lanes, target: Lanes, one: Blend, other: Blend) -> int:
 
 
 def _blended(
-    name: str, how: tuple[Blend, Blend, BlendOp], results: Sequence[tuple[int, ...]]
+    ddi: Since, name: str, how: tuple[Blend, Blend, BlendOp], results: Sequence[tuple[int, ...]]
 ) -> Case:
     """A case that blends boxes with a target; ``results`` are (source, target, result) colours.
 
     ``how`` has the factors of source and target, and the operation.
     """
-    pixels, user, clears = _background(), b"", b""
+    script = _started(ddi)
+    pixels, user, clears = background(), b"", b""
     for number, (source, target, result) in enumerate(results):
         place = 4 * number, 2, 4 * number + 3, 5
-        clears += _cleared(target, place)
+        clears += script.clear(target, place)
         user += _box(*place, source)
-        _fill(pixels, *place, result)
-    states = (
+        fill(pixels, *place, result)
+    states = [
         (_RS.ALPHABLENDENABLE, 1), (_RS.SRCBLEND, how[0]), (_RS.DESTBLEND, how[1]),
-        (_RS.BLENDOP, how[2]), (_RS.BLENDFACTOR, _word(_CONSTANT)),
-    )  # fmt: skip
+    ]  # fmt: skip
+    if ddi >= Since.DX8:
+        states.append((_RS.BLENDOP, how[2]))
+    if ddi >= Since.DX9:
+        states.append((_RS.BLENDFACTOR, _word(_CONSTANT)))
     rule = f"{how[0].sdk}, {how[1].sdk} and {how[2].sdk} make what they say"
     return _drawn(
-        f"blend.{name}", rule, "D3DBLEND and D3DBLENDOP", pixels, user, clears,
+        script, f"blend.{name}", rule, "D3DBLEND and D3DBLENDOP", pixels, user, clears,
         *(render_state(*state) for state in states), _strips(0, len(results)),
     )  # fmt: skip
 
 
-def _masks() -> Iterator[Case]:
+def _masks(ddi: Since) -> Iterator[Case]:
+    if ddi < Since.DX8:
+        return
     for bit, lane in zip(ColorWrite, (0xFF0000, 0xFF00, 0xFF, 0xFF000000), strict=True):
-        pixels = _background()
-        _fill(pixels, 1, 1, 5, 4, 0x12345678 & lane | _BACK & ~lane)
+        pixels = background()
+        fill(pixels, 1, 1, 5, 4, 0x12345678 & lane | BACK & ~lane)
         yield _drawn(
-            f"mask.{str(bit.name).lower()}", "only channels in COLORWRITEENABLE are written",
-            "D3DRS_COLORWRITEENABLE", pixels, _box(1, 1, 5, 4, 0x12345678),
+            _started(ddi), f"mask.{str(bit.name).lower()}",
+            "only channels in COLORWRITEENABLE are written", "D3DRS_COLORWRITEENABLE",
+            pixels, _box(1, 1, 5, 4, 0x12345678),
             render_state(_RS.COLORWRITEENABLE, bit), _strips(0, 1),
         )  # fmt: skip

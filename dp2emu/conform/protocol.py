@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dp2emu.conform.case import Case, Expect
-from dp2emu.conform.draws import BOX, BOX_PIXELS, box
 from dp2emu.conform.script import (
+    BOX,
+    BOX_PIXELS,
     MANAGED,
     OTHER_CONTEXT,
     SMALL,
     Script,
     begin,
+    box,
     create,
     delete,
     dwords,
@@ -25,12 +27,14 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.flags import Issue
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.queries import KINDS, Window
-from dp2emu.dp2.table import TABLE, Token
+from dp2emu.dp2.table import TABLE, Since, Token
 from dp2emu.dp2.walk import HEADER_BYTES
 from dp2emu.gpu.resource.heap import SurfaceKind
 
 _EVENT, _OCCLUSION = QueryType.EVENT, QueryType.OCCLUSION
 _UNPARSED = HResult.D3DERR_COMMAND_UNPARSED
+
+_BOX_PIXELS = len(BOX_PIXELS)
 
 # Queries
 
@@ -43,18 +47,20 @@ _BEGINS = {QueryType.VCACHE: b"CACH", _EVENT: b"\1\0\0\0"}
 _UNKNOWN_TYPE = 0x7FFF
 
 
-def query_cases() -> Iterator[Case]:
-    """Yield the conformance cases of CREATEQUERY, ISSUEQUERY and DELETEQUERY."""
-    yield from _types()
-    yield from _intervals()
-    yield from _lifetimes()
-    yield from _refusals()
-    yield from _orders()
+def query_cases(ddi: Since) -> Iterator[Case]:
+    """Yield the conformance cases of CREATEQUERY, ISSUEQUERY and DELETEQUERY (DirectX 9)."""
+    if ddi < Since.DX9:
+        return
+    yield from _types(ddi)
+    yield from _intervals(ddi)
+    yield from _lifetimes(ddi)
+    yield from _refusals(ddi)
+    yield from _orders(ddi)
 
 
-def _types() -> Iterator[Case]:
+def _types(ddi: Since) -> Iterator[Case]:
     for kind in map(QueryType, KINDS):
-        script = Script()
+        script = Script(ddi)
         script.call(create(1, kind))
         script.call(begin(1) if KINDS[kind].window is Window.INTERVAL else b"", end(1))
         script.owe(1, kind, _BEGINS.get(kind, b""))
@@ -63,49 +69,51 @@ def _types() -> Iterator[Case]:
         yield script.case(name, rule, _TYPES, optional=kind not in _ALWAYS)
 
 
-def _interval(name: str, rule: str, pixels: int, *tokens: bytes) -> Case:
+def _interval(ddi: Since, name: str, rule: str, pixels: int, *tokens: bytes) -> Case:
     """A case that executes ``tokens`` in one call; occlusion query 1 must count ``pixels``."""
-    script = Script()
+    script = Script(ddi)
     script.call(create(1, _OCCLUSION), *tokens, corners=BOX)
     script.owe_count(1, pixels)
     return script.case(f"query.{name}", rule, _QUERIES)
 
 
-def _intervals() -> Iterator[Case]:
+def _intervals(ddi: Since) -> Iterator[Case]:
     yield _interval(
-        "interval", "an occlusion query counts what is drawn between BEGIN and END", BOX_PIXELS,
-        box(), begin(1), box(), end(1), box(),
+        ddi, "interval", "an occlusion query counts what is drawn between BEGIN and END",
+        _BOX_PIXELS, box(), begin(1), box(), end(1), box(),
     )  # fmt: skip
     yield _interval(
-        "begin_restarts", "BEGIN while building starts again", BOX_PIXELS,
+        ddi, "begin_restarts", "BEGIN while building starts again", _BOX_PIXELS,
         box(), begin(1), box(), begin(1), box(), end(1),
     )  # fmt: skip
     yield _interval(
-        "begin_drops", "BEGIN of an issued query drops its unsent answer", 2 * BOX_PIXELS,
+        ddi, "begin_drops", "BEGIN of an issued query drops its unsent answer", 2 * _BOX_PIXELS,
         begin(1), box(), end(1), begin(1), box(), box(), end(1),
     )  # fmt: skip
     yield _interval(
-        "end_without_begin", "END without BEGIN is an empty interval", 0, box(), end(1)
+        ddi, "end_without_begin", "END without BEGIN is an empty interval", 0, box(), end(1)
     )
     yield _interval(
-        "end_again", "END of an issued query restarts it with an empty interval", 0,
+        ddi, "end_again", "END of an issued query restarts it with an empty interval", 0,
         begin(1), box(), end(1), box(), end(1),
     )  # fmt: skip
     both = issue(1, Issue.BEGIN | Issue.END)
-    yield _interval("both_flags", "BEGIN and END in one are an empty interval", 0, box(), both)
     yield _interval(
-        "no_flags", "no flags do nothing", BOX_PIXELS,
+        ddi, "both_flags", "BEGIN and END in one are an empty interval", 0, box(), both
+    )
+    yield _interval(
+        ddi, "no_flags", "no flags do nothing", _BOX_PIXELS,
         begin(1), box(), issue(1, 0), end(1), issue(1, 0),
     )  # fmt: skip
     yield _interval(
-        "again_after_an_answer", "a query that was created anew counts anew", BOX_PIXELS,
+        ddi, "again_after_an_answer", "a query that was created anew counts anew", _BOX_PIXELS,
         begin(1), box(), box(), end(1), create(1, _OCCLUSION), begin(1), box(), end(1),
     )  # fmt: skip
-    script = Script()
+    script = Script(ddi)
     script.call(create(1, _OCCLUSION), create(2, _OCCLUSION), begin(1), box(), corners=BOX)
     script.call(begin(2), box(), end(1), box(), end(2), corners=BOX)
-    script.owe_count(1, 2 * BOX_PIXELS)
-    script.owe_count(2, 2 * BOX_PIXELS)
+    script.owe_count(1, 2 * _BOX_PIXELS)
+    script.owe_count(2, 2 * _BOX_PIXELS)
     rule = "intervals of two queries may overlap, and span calls"
     yield script.case("query.overlap", rule, _QUERIES)
 
@@ -115,28 +123,28 @@ def _several(op: Op, *tokens: bytes) -> bytes:
     return token(op, b"".join(one[HEADER_BYTES:] for one in tokens), len(tokens))
 
 
-def _lifetimes() -> Iterator[Case]:
+def _lifetimes(ddi: Since) -> Iterator[Case]:
     yield event_case(
-        "query.event_begin", "BEGIN of an event is ignored", _QUERIES,
+        ddi, "query.event_begin", "BEGIN of an event is ignored", _QUERIES,
         create(1) + begin(1) + end(1), events=(1,),
     )  # fmt: skip
     yield event_case(
-        "query.delete", "the answer of a deleted query is discarded", _QUERIES,
+        ddi, "query.delete", "the answer of a deleted query is discarded", _QUERIES,
         create(1) + create(2) + end(1) + end(2) + delete(1), events=(2,),
     )  # fmt: skip
 
-    script = Script()
+    script = Script(ddi)
     script.call(create(1), end(1), delete(1), create(1, _OCCLUSION), end(1))
     script.owe_count(1, 0)
     yield script.case("query.reuse", "the id of a deleted query may be used again", _QUERIES)
 
     largest = 0xFFFFFFFF
     yield event_case(
-        "query.any_id", "every 32-bit number is an id", _QUERIES,
+        ddi, "query.any_id", "every 32-bit number is an id", _QUERIES,
         create(largest) + create(0) + end(largest) + end(0), events=(largest, 0),
     )  # fmt: skip
 
-    script = Script()
+    script = Script(ddi)
     script.context(OTHER_CONTEXT)
     script.call(create(1), create(2))
     script.call(create(1, _OCCLUSION), end(1), context=OTHER_CONTEXT)
@@ -147,15 +155,20 @@ def _lifetimes() -> Iterator[Case]:
 
     both = _several(Op.CREATEQUERY, create(1), create(2)) + _ends((1, 2))
     yield event_case(
-        "query.several", "a token has as many queries as it counts", _QUERIES, both, events=(1, 2)
+        ddi,
+        "query.several",
+        "a token has as many queries as it counts",
+        _QUERIES,
+        both,
+        events=(1, 2),
     )
     yield event_case(
-        "query.delete_several", "one token deletes several queries", _QUERIES,
+        ddi, "query.delete_several", "one token deletes several queries", _QUERIES,
         both + _several(Op.DELETEQUERY, delete(1), delete(2)),
     )  # fmt: skip
 
 
-def _refusals() -> Iterator[Case]:
+def _refusals(ddi: Since) -> Iterator[Case]:
     rows = (
         ("issue_unknown", "ISSUEQUERY of an id that is none fails the call there", end(9)),
         ("delete_unknown", "DELETEQUERY of an id that is none fails the call there", delete(9)),
@@ -165,15 +178,15 @@ def _refusals() -> Iterator[Case]:
     for name, rule, bad in rows:
         refused = Expect(HResult.DDERR_INVALIDPARAMS, len(create(1)))
         yield event_case(
-            f"query.{name}", rule, 'wire format, "Queries"', create(1) + bad + end(1),
+            ddi, f"query.{name}", rule, 'wire format, "Queries"', create(1) + bad + end(1),
             expect=refused,
         )  # fmt: skip
 
 
-def _orders() -> Iterator[Case]:
+def _orders(ddi: Since) -> Iterator[Case]:
     ids = (5, 1, 4, 2, 3)
     for kind in (_EVENT, _OCCLUSION):
-        script = Script()
+        script = Script(ddi)
         script.call(*(create(query, kind) for query in sorted(ids)), *map(end, ids))
         for query in ids:
             script.owe(query, kind, _BEGINS.get(kind, b""))
@@ -195,25 +208,33 @@ _MANY = 100
 _UNUSED_OPCODES = (0, 4, 7, 9, 14, 68, 70, 78, 87, 88, 92, 99, 128, 255)
 
 
-def response_cases() -> Iterator[Case]:
-    """Yield the conformance cases of response overflow, failed and empty calls, error offsets."""
-    for size in _SIZES:
-        yield _overflow(size)
+def response_cases(ddi: Since) -> Iterator[Case]:
+    """Yield the conformance cases of response overflow, failed and empty calls, error offsets.
+
+    Before DirectX 9 nothing is answered, and only the error offsets are left.
+    """
+    if ddi >= Since.DX9:
+        for size in _SIZES:
+            yield _overflow(ddi, size)
+        yield _many(ddi)
+        yield from _failures(ddi)
+        yield from _empty_calls(ddi)
+    yield from _errors(ddi)
+
+
+def _many(ddi: Since) -> Case:
     halves = range(_MANY // 2), range(_MANY // 2, _MANY)
     calls = [b"".join(map(make, half)) for make in (create, end) for half in halves]
-    yield event_case(
-        "response.many", "a hundred answers come, in order", _RESPONSES, *calls,
+    return event_case(
+        ddi, "response.many", "a hundred answers come, in order", _RESPONSES, *calls,
         events=range(_MANY),
     )  # fmt: skip
-    yield from _failures()
-    yield from _empty_calls()
-    yield from _errors()
 
 
-def _overflow(size: int) -> Case:
+def _overflow(ddi: Since, size: int) -> Case:
     """A case of ENDs of events in a buffer of ``size`` bytes, too small for all their answers."""
     events = range(1, (size - HEADER_BYTES) // _ISSUE_BYTES + 1)
-    script = Script()
+    script = Script(ddi)
     script.buffer(SMALL, SurfaceKind.MEMORY, size)
     script.call(*map(create, events))
     script.call(_ends(events), buffer=SMALL)
@@ -227,13 +248,13 @@ def _ends(queries: Sequence[int]) -> bytes:
     return _several(Op.ISSUEQUERY, *map(end, queries))
 
 
-def _failures() -> Iterator[Case]:
+def _failures(ddi: Since) -> Iterator[Case]:
     tokens = create(1) + end(1)
     yield event_case(
-        "response.failure", "a call that fails answers nothing, and loses no answer", _RESPONSES,
-        tokens + _NO_TOKEN, expect=Expect(_UNPARSED, len(tokens)), events=(1,),
+        ddi, "response.failure", "a call that fails answers nothing, and loses no answer",
+        _RESPONSES, tokens + _NO_TOKEN, expect=Expect(_UNPARSED, len(tokens)), events=(1,),
     )  # fmt: skip
-    script = Script()
+    script = Script(ddi)
     script.buffer(SMALL, SurfaceKind.MEMORY, len(end(1)))
     script.call(create(1))
     script.call(end(1), buffer=SMALL, expect=Expect(silent=True))
@@ -242,7 +263,7 @@ def _failures() -> Iterator[Case]:
     script.owe_events(1)
     rule = "if no answer fits nothing is written, and it stays queued"
     yield script.case("response.too_small", rule, _RESPONSES)
-    script = Script()
+    script = Script(ddi)
     script.buffer(SMALL, SurfaceKind.MEMORY, 28)
     script.call(create(1, QueryType.VCACHE), create(2))
     script.call(_ends((1, 2)), buffer=SMALL)
@@ -253,43 +274,43 @@ def _failures() -> Iterator[Case]:
     yield script.case("response.large_first", rule, _RESPONSES)
 
 
-def _empty_calls() -> Iterator[Case]:
-    script = Script()
+def _empty_calls(ddi: Since) -> Iterator[Case]:
+    script = Script(ddi)
     script.call(expect=Expect(silent=True))
     script.call(expect=Expect(silent=True))
     rule = "an empty call is legal, and dwErrorOffset 0 without an answer"
     yield script.case("response.none", rule, _RESPONSES)
     yield event_case(
-        "response.not_issued", "a query that was not issued has no answer", _RESPONSES,
+        ddi, "response.not_issued", "a query that was not issued has no answer", _RESPONSES,
         create(1) + create(2), expect=Expect(silent=True),
     )  # fmt: skip
-    script = Script()
+    script = Script(ddi)
     script.call(create(1) * 8, end(1), offset=16)
     script.owe_events(1)
     yield script.case("response.offset", "a call behind dwCommandOffset is answered", _RESPONSES)
 
 
-def _errors() -> Iterator[Case]:
-    good = create(1)
+def _errors(ddi: Since) -> Iterator[Case]:
+    good = Script(ddi).harmless
     for offset in (0, 4, 40):
         for before in (b"", good):
-            script = Script()
+            script = Script(ddi)
             expect = Expect(_UNPARSED, offset + len(before))
             script.call(before, _NO_TOKEN, expect=expect, offset=offset)
             rule = "dwErrorOffset counts from the start of the command buffer"
             yield script.case(f"error.offset.{offset}.{len(before)}", rule, _ERRORS)
     behind = Expect(_UNPARSED, len(good))
-    for opcode in _UNUSED_OPCODES:
+    for opcode in (each for each in _UNUSED_OPCODES if ddi >= Since.DX9 or each not in tuple(Op)):
         yield event_case(
-            f"error.opcode.{opcode}", "a number that is no token ends the call there", _ERRORS,
-            good + bytes((opcode, 0, 0, 0)) + good, expect=behind,
+            ddi, f"error.opcode.{opcode}", "a number that is no token ends the call there",
+            _ERRORS, good + bytes((opcode, 0, 0, 0)) + good, expect=behind,
         )  # fmt: skip
     for cut in (1, 2, 3):
         yield event_case(
-            f"error.header.{cut}", "a header that does not fit ends the call there",
+            ddi, f"error.header.{cut}", "a header that does not fit ends the call there",
             'wire format, "Stream shape"', good + good[:cut], expect=behind,
         )  # fmt: skip
-    script = Script()
+    script = Script(ddi)
     script.call(good, context=77, expect=Expect(HResult.D3DHAL_CONTEXT_BAD, 0))
     yield script.case("error.context", "an unknown context is an error", 'wire format, "Results"')
 
@@ -303,22 +324,23 @@ _MISSING = 0x00C0FFEE
 """A surface handle that is never created."""
 
 
-def walk_cases() -> Iterator[Case]:
+def walk_cases(ddi: Since) -> Iterator[Case]:
     """Yield the conformance cases of token lengths, as the token table ``TABLE`` gives them."""
-    for op in sorted(TABLE):
-        yield from _cuts(TABLE[op])
-        yield from _none(TABLE[op])
+    for op in sorted(op for op in TABLE if TABLE[op].since <= ddi):
+        yield from _cuts(ddi, TABLE[op])
+        yield from _none(ddi, TABLE[op])
     for name, payload, op, n in _LENGTHS:
-        yield _length(name, token(op, payload, n))
+        if max(Since.of(op), _LATER.get(name, Since.DX6)) <= ddi:
+            yield _length(ddi, name, token(op, payload, n))
 
 
-def _cuts(row: Token) -> Iterator[Case]:
+def _cuts(ddi: Since, row: Token) -> Iterator[Case]:
     """Cases that end in the middle of a token: the call fails with dwErrorOffset at its header."""
     sample = row.samples[0]
     for cut in sorted({len(sample) - 1, len(sample) - 2, HEADER_BYTES}):
         if not HEADER_BYTES <= cut < len(sample):
             continue
-        script = Script()
+        script = Script(ddi)
         script.call(sample[:cut], expect=Expect(_UNPARSED, 0), vertex_bytes=_VERTEX_BYTES)
         yield script.case(
             f"walk.cut.{row.name.lower()}.{cut}",
@@ -327,7 +349,7 @@ def _cuts(row: Token) -> Iterator[Case]:
         )
 
 
-def _none(row: Token) -> Iterator[Case]:
+def _none(ddi: Since, row: Token) -> Iterator[Case]:
     """Yield a case of a token with count 0, followed directly by another token.
 
     ``row`` is the token's row of ``TABLE``; nothing is yielded if count 0 is not a header alone,
@@ -335,19 +357,23 @@ def _none(row: Token) -> Iterator[Case]:
     """
     if row.op is Op.EXT or row.head is not None or row.vertices is not None or row.count(0):
         return
-    yield event_case(
+    script, optional = Script(ddi), ddi < Since.DX9 and row.op in _RESOURCE_TOKENS
+    if optional:
+        script.call(token(row.op, n=0))
+    script.followed(token(row.op, n=0))
+    yield script.case(
         f"walk.none.{row.name.lower()}",
         f"{row.op.sdk} that counts nothing is followed by nothing",
-        'wire format, "Stream shape"', create(1) + token(row.op, n=0) + end(1), events=(1,),
+        'wire format, "Stream shape"', optional=optional,
     )  # fmt: skip
 
 
-def _length(name: str, bytes: bytes) -> Case:
-    """A case in which the END of an event follows the token ``bytes``, and is answered."""
-    script = Script()
-    script.managed(MANAGED)
-    script.call(create(1), bytes, end(1))
-    script.owe_events(1)
+def _length(ddi: Since, name: str, bytes: bytes) -> Case:
+    """A case in which a token whose execution is seen follows the token ``bytes``."""
+    script = Script(ddi)
+    if ddi >= Since.DX7:
+        script.managed(MANAGED)
+    script.followed(bytes)
     rule = f"{len(bytes)} bytes are one token, and the next begins behind them"
     return script.case(f"walk.length.{name}", rule, 'wire format, "Ambiguous lengths"')
 
@@ -397,3 +423,10 @@ _LENGTHS: tuple[tuple[str, bytes, Op, int], ...] = (
      Op.DRAWTRIPATCH, 2),
 )  # fmt: skip
 """(Case name, payload, opcode, count) of valid tokens whose length drivers easily misread."""
+_LATER = {"clear.computed": Since.DX8}
+"""Names of cases whose payload is of a later version than their token, and that version."""
+_RESOURCE_TOKENS = (
+    Op.VOLUMEBLT, Op.BUFFERBLT, Op.MULTIPLYTRANSFORM, Op.ADDDIRTYRECT, Op.ADDDIRTYBOX,
+)  # fmt: skip
+"""Tokens of DirectX 8 that only drivers get that announced a capability, such as volume textures
+or the management of resources."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import product
 
 from msgspec.structs import replace
 
@@ -17,24 +19,50 @@ from dp2emu.capture.records import (
     SurfaceDestroyed,
 )
 from dp2emu.conform.case import Case, Expect, Owed, Shown
+from dp2emu.conform.target import (
+    BACK,
+    FIRST_BOX,
+    FRONT,
+    HEIGHT,
+    TARGET,
+    WHOLE,
+    WIDTH,
+    Pixel,
+    Pixels,
+    background,
+    offset_of,
+    shown,
+)
 from dp2emu.d3d.devinfo import PAYLOADS
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import Format, QueryType
-from dp2emu.d3d.flags import Dp2Flags, Issue
-from dp2emu.d3d.fvf import XYZRHW, fvf_size
+from dp2emu.d3d.enums import (
+    Cull,
+    Format,
+    QueryType,
+    RenderState,
+    TextureArgument,
+    TextureOp,
+    TextureStageState,
+)
+from dp2emu.d3d.flags import Clear, Dp2Flags, Issue
+from dp2emu.d3d.fvf import DIFFUSE, XYZRHW, fvf_size
 from dp2emu.dp2.call import Call
+from dp2emu.dp2.table import Since
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 
 CONTEXT, OTHER_CONTEXT = 1, 2
-COMMANDS, TARGET, SMALL, VERTICES, INDICES, MANAGED, DEPTH, TEXTURE = range(1, 9)
-"""Handles of surfaces: command buffer, target, second command buffer, vertex and index buffer,
-managed texture, depth surface, texture of 2 x 2."""
+COMMANDS = 1
+SMALL, VERTICES, INDICES, MANAGED, DEPTH, TEXTURE = range(TARGET + 1, TARGET + 7)
+"""Handles of surfaces beside ``TARGET``: command buffer, second command buffer, vertex and index
+buffer, managed texture, depth surface, texture of 2 x 2."""
 COMMAND_BYTES = 1024
-WIDTH, HEIGHT = 32, 16
-"""Width and height in pixels of the render target of conformance cases."""
-VERTEX_BYTES = 16
 
 Corner = tuple[float, float]
+
+BOX: tuple[Corner, ...] = ((0, 0), (8, 0), (0, 4), (8, 4))
+"""(x, y) of the four vertices of a triangle strip that covers a box of 8 x 4 pixels."""
+BOX_PIXELS = frozenset(product(range(8), range(4)))
+"""The pixels (x, y) of the box."""
 
 
 def token(op: int, payload: bytes = b"", n: int = 1) -> bytes:
@@ -84,22 +112,51 @@ def stage_state(state: int, value: int) -> bytes:
     return token(Op.TEXTURESTAGESTATE, struct.pack("<HHI", 0, state, value))
 
 
-def vertices(corners: Iterable[Corner]) -> bytes:
-    """Transformed vertices (XYZRHW), ``VERTEX_BYTES`` each."""
-    return b"".join(struct.pack("<4f", x, y, 0.5, 1.0) for x, y in corners)
+@cache
+def vertex(x: float, y: float, color: int = FRONT, z: float = 0.5) -> bytes:
+    """A transformed vertex with a colour (XYZRHW and DIFFUSE)."""
+    return struct.pack("<4fI", x, y, z, 1.0, color)
+
+
+def box() -> bytes:
+    """A TRIANGLESTRIP token that draws a box of the four vertices ``BOX``, sent with the call."""
+    return token(Op.TRIANGLESTRIP, b"\0\0", 2)
+
+
+UNCULLED = render_state(RenderState.CULLMODE, Cull.NONE)
+PLAIN = (
+    UNCULLED,
+    render_state(RenderState.ZENABLE, 0),
+    stage_state(TextureStageState.COLOROP, TextureOp.SELECTARG1),
+    stage_state(TextureStageState.COLORARG1, TextureArgument.DIFFUSE),
+    stage_state(TextureStageState.ALPHAOP, TextureOp.SELECTARG1),
+    stage_state(TextureStageState.ALPHAARG1, TextureArgument.DIFFUSE),
+)
+"""RENDERSTATE and TEXTURESTAGESTATE tokens after which vertex colours are drawn unchanged."""
+
+
+def _clear(flags: Clear, color: int, left: int, top: int, right: int, bottom: int) -> bytes:
+    """A CLEAR token with one rectangle; depth 1, stencil 0."""
+    return token(Op.CLEAR, struct.pack("<IIfI4i", flags, color, 1.0, 0, left, top, right, bottom))
 
 
 class Script:
     """Builds a conformance case, which starts with a context, a command buffer and a target.
 
+    ``ddi`` is the version of the driver interface, which contexts and vertices are for.  At
+    DirectX 9 queries tell what was executed and drawn; before, the pixels of the target do.
     Mutable: each method appends records or expected results to the case.
     """
 
-    def __init__(self, command_bytes: int = COMMAND_BYTES, *, depth: bool = False) -> None:
+    def __init__(
+        self, ddi: Since, command_bytes: int = COMMAND_BYTES, *, depth: bool = False
+    ) -> None:
         """Begin a case: command buffer, target, context, and with ``depth`` a depth surface."""
+        self.ddi = ddi
         self.records: list[Record] = []
         self._expected: list[Expect] = []
         self._owed: list[Owed] = []
+        self._shown: tuple[Shown, ...] = ()
         self._surfaces: list[int] = []
         self._contexts: list[int] = []
         self.buffer(COMMANDS, SurfaceKind.MEMORY, command_bytes)
@@ -108,6 +165,38 @@ class Script:
         if depth:
             self._make(replace(target, handle=DEPTH, format=Format.D16))
         self.context(CONTEXT, DEPTH if depth else 0)
+
+    @property
+    def queries(self) -> bool:
+        """Whether this version has queries."""
+        return self.ddi >= Since.DX9
+
+    @property
+    def clears(self) -> bool:
+        """Whether this version has the token CLEAR."""
+        return self.ddi >= Since.DX7
+
+    @property
+    def harmless(self) -> bytes:
+        """A token of 12 bytes that draws nothing: CREATEQUERY, or a render state."""
+        return create(1) if self.queries else UNCULLED
+
+    # Vertices
+
+    @property
+    def fvf(self) -> int:
+        """Format of the vertices that ``vertices`` returns; with a colour if pixels are read."""
+        return XYZRHW if self.queries else XYZRHW | DIFFUSE
+
+    @property
+    def vertex_bytes(self) -> int:
+        """Size in bytes of a vertex of format ``fvf``."""
+        return fvf_size(self.fvf)
+
+    def vertices(self, corners: Iterable[Corner]) -> bytes:
+        """Transformed vertices of format ``fvf``."""
+        size = self.vertex_bytes
+        return b"".join([vertex(*corner)[:size] for corner in corners])
 
     def buffer(self, handle: int, kind: SurfaceKind, size: int, data: bytes = b"") -> None:
         """Create a buffer of ``size`` bytes that begins with ``data``."""
@@ -123,8 +212,8 @@ class Script:
         self._make(SurfaceDesc(handle, SurfaceKind.TEXTURE, 2, 2, format), texels)
 
     def context(self, number: int, depth: int = 0) -> None:
-        """Create a DirectX 9 context."""
-        self.records.append(ContextCreated(number, 9, TARGET, depth))
+        """Create a context of an application of version ``ddi``."""
+        self.records.append(ContextCreated(number, int(self.ddi), TARGET, depth))
         self._contexts.append(number)
 
     def call(
@@ -136,14 +225,15 @@ class Script:
         context: int = CONTEXT,
         corners: Sequence[Corner] = (),
         user: bytes = b"",
-        fvf: int = XYZRHW,
+        fvf: int = 0,
         vertex_bytes: int = 0,
     ) -> None:
         """Submit tokens with vertices in user memory: ``user``, of format ``fvf``, or ``corners``.
 
         ``vertex_bytes`` replaces the vertex size of the format.
         """
-        commands, data = b"".join(tokens), user or vertices(corners)
+        commands, data = b"".join(tokens), user or self.vertices(corners)
+        fvf = fvf or self.fvf
         size = vertex_bytes or fvf_size(fvf)
         call = Call(
             context,
@@ -174,24 +264,101 @@ class Script:
         """Expect occlusion query ``query`` to be answered with the number ``pixels``."""
         self.owe(query, QueryType.OCCLUSION, struct.pack("<I", pixels))
 
-    def case(
-        self,
-        name: str,
-        rule: str,
-        source: str,
-        *,
-        optional: bool = False,
-        shown: tuple[Shown, ...] = (),
-    ) -> Case:
-        """The case built so far, with records that destroy its contexts and surfaces at the end.
+    # Pixels
 
-        ``shown`` are the expected contents of memory before that.
+    def background(self, *tokens: bytes) -> None:
+        """Give the target the colour ``BACK``, set states that draw vertex colours unchanged, and
+        then submit ``tokens`` in the same call.
+
+        Before DirectX 7 the host writes it, but for ``FIRST_BOX``, which is drawn.
         """
+        if self.clears:
+            self.call(self.clear(BACK), *PLAIN, *tokens)
+            return
+        left, top, right, bottom = FIRST_BOX
+        self.clear(BACK)
+        self.clear(0, FIRST_BOX)
+        corners = (left, top), (right, top), (left, bottom), (right, bottom)
+        user = b"".join(vertex(x, y, BACK) for x, y in corners)
+        self.call(*PLAIN, box(), *tokens, user=user, fvf=XYZRHW | DIFFUSE)
+
+    def clear(self, color: int, rectangle: tuple[int, int, int, int] = WHOLE) -> bytes:
+        """A token that clears a rectangle of the target, or no token: the host wrote ``color``."""
+        if self.clears:
+            return _clear(Clear.TARGET, color, *rectangle)
+        left, top, right, bottom = rectangle
+        row = struct.pack("<I", color) * (right - left)
+        for y in range(top, bottom):
+            self.records.append(MemoryWritten(TARGET, offset_of(left, y), row))
+        return b""
+
+    def clear_depth(self) -> bytes:
+        """A token that sets the depth surface to 1, or no token: the host wrote it."""
+        if self.clears:
+            return _clear(Clear.ZBUFFER, 0, *WHOLE)
+        self.records.append(MemoryWritten(DEPTH, 0, b"\xff\xff" * (WIDTH * HEIGHT)))
+        return b""
+
+    def show(self, pixels: Mapping[Pixel, int]) -> None:
+        """Expect these pixels in the target at the end; ``background`` must have been called."""
+        left, top, right, bottom = FIRST_BOX
+        if self.clears:
+            self._shown = shown(pixels, (right - 1, bottom - 1))
+            return
+        middle = left + 1, top + 1
+        edges = set(product(range(left, right), range(top, bottom))) - {middle}
+        self._shown = shown(pixels, middle, edges)
+
+    # What was executed and drawn
+
+    def watch(self) -> bytes:
+        """Tokens to submit before ``begun``: they set states so that all triangles are drawn."""
+        if self.queries:
+            return create(1, QueryType.OCCLUSION) + UNCULLED
+        self.background()
+        return UNCULLED
+
+    @property
+    def begun(self) -> bytes:
+        """The token before tokens whose drawing is watched, if any."""
+        return begin(1) if self.queries else b""
+
+    @property
+    def ended(self) -> bytes:
+        """The token after tokens whose drawing is watched, if any."""
+        return end(1) if self.queries else b""
+
+    def drawn(self, triangles: Iterable[Collection[Pixel]]) -> None:
+        """Expect the tokens between ``begun`` and ``ended`` to draw these pixels, per triangle.
+
+        A query counts a pixel for each triangle; in the target they have the colour ``FRONT``.
+        """
+        if self.queries:
+            self.owe_count(1, sum(map(len, triangles)))
+            return
+        pixels: Pixels = background()
+        for triangle in triangles:
+            pixels |= dict.fromkeys(triangle, FRONT)
+        self.show(pixels)
+
+    def followed(self, *tokens: bytes) -> None:
+        """Submit ``tokens`` and then one whose execution is seen: END of an event, or a draw."""
+        if self.queries:
+            self.call(create(1), *tokens, end(1))
+            self.owe_events(1)
+            return
+        before = self.watch()
+        self.call(*tokens, before, box(), corners=BOX)
+        self.drawn([BOX_PIXELS])
+
+    def case(self, name: str, rule: str, source: str, *, optional: bool = False) -> Case:
+        """The case built so far, with records at the end that destroy contexts and surfaces."""
         contexts = tuple(ContextDestroyed(number) for number in self._contexts)
         surfaces = tuple(SurfaceDestroyed(handle) for handle in reversed(self._surfaces))
         records = (*self.records, *contexts, *surfaces)
         results = tuple(self._expected), tuple(self._owed)
-        return Case(name, rule, source, records, *results, optional, shown)
+        told = (name, rule, source)
+        return Case(*told, records, *results, optional, self._shown, since=self.ddi)
 
     def _make(self, desc: SurfaceDesc, data: bytes = b"") -> None:
         self.records.append(SurfaceCreated(desc))
@@ -201,6 +368,7 @@ class Script:
 
 
 def event_case(
+    ddi: Since,
     name: str,
     rule: str,
     source: str,
@@ -211,7 +379,7 @@ def event_case(
     """A case of ``calls``, command bytes each, after which the event queries ``events`` must be
     answered in order; ``expect`` is the result of the last call.
     """
-    script = Script()
+    script = Script(ddi)
     for number, commands in enumerate(calls, 1):
         script.call(commands, expect=expect if number == len(calls) else None)
     script.owe_events(*events)

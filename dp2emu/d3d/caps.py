@@ -32,7 +32,7 @@ BY_ABI = {
 """Name of a capability structure that has pointers -> function of the pointer size in bits, 32 or
 64, that returns its declaration."""
 
-D3DHAL_D3DEXTENDEDCAPS = (
+_EXTENDED6 = (
     dwords(
         """dwSize dwMinTextureWidth dwMaxTextureWidth dwMinTextureHeight dwMaxTextureHeight
         dwMinStippleWidth dwMaxStippleWidth dwMinStippleHeight dwMaxStippleHeight
@@ -41,6 +41,11 @@ D3DHAL_D3DEXTENDEDCAPS = (
     + floats("dvGuardBandLeft dvGuardBandTop dvGuardBandRight dvGuardBandBottom dvExtentsAdjust")
     + dwords("dwStencilCaps dwFVFCaps dwTextureOpCaps")
     + words("wMaxTextureBlendStages wMaxSimultaneousTextures")
+)
+EXTENDED6_BYTES = _EXTENDED6.sizeof()
+"""Size of D3DHAL_D3DEXTENDEDCAPS in DirectX 6: without the members that DirectX 7 added."""
+D3DHAL_D3DEXTENDEDCAPS = (
+    _EXTENDED6
     + dwords("dwMaxActiveLights")
     + floats("dvMaxVertexW")
     + words("wMaxUserClipPlanes wMaxVertexBlendMatrices")
@@ -50,7 +55,7 @@ D3DHAL_D3DEXTENDEDCAPS = (
 _VS20CAPS = "Caps DynamicFlowControlDepth NumTemps StaticFlowControlDepth"
 D3DVSHADERCAPS2_0 = dwords(_VS20CAPS)
 D3DPSHADERCAPS2_0 = dwords(_VS20CAPS + " NumInstructionSlots")
-D3DCAPS9 = (
+_CAPS_OF_BOTH = (
     dwords(
         """DeviceType AdapterOrdinal Caps Caps2 Caps3 PresentationIntervals CursorCaps DevCaps
         PrimitiveMiscCaps RasterCaps ZCmpCaps SrcBlendCaps DestBlendCaps AlphaCmpCaps ShadeCaps
@@ -69,6 +74,10 @@ D3DCAPS9 = (
         """MaxPrimitiveCount MaxVertexIndex MaxStreams MaxStreamStride VertexShaderVersion
         MaxVertexShaderConst PixelShaderVersion"""
     )
+)
+D3DCAPS8 = _CAPS_OF_BOTH + "MaxPixelShaderValue" / FLOAT
+D3DCAPS9 = (
+    _CAPS_OF_BOTH
     + "PixelShader1xMaxValue" / FLOAT
     + dwords("DevCaps2")
     + "MaxNpatchTessellationLevel" / FLOAT

@@ -93,6 +93,7 @@ class PixelFlags(IntFlag):
     LUMINANCE = 0x20000
     BUMPLUMINANCE = 0x40000
     BUMPDUDV = 0x80000
+    D3DFORMAT = 0x200000
 
 
 class BltFlags(IntFlag):

@@ -9,8 +9,13 @@ DD_SURFACE_MORE, DD_CREATESURFACEEXDATA, DD_FLIPDATA, DD_BLTDATA, DDBLTFX, DD_DR
 
 from __future__ import annotations
 
+from uuid import UUID
+
+from construct import Array, Struct
+
 from dp2emu.d3d.dp2structs import RECT
-from dp2emu.d3d.words import ByAbi, by_abi, dwords, longs, pad64, pointers
+from dp2emu.d3d.sdk import SdkEnum
+from dp2emu.d3d.words import BYTE, ByAbi, by_abi, dwords, longs, pad64, pointers, words
 
 ALIASES: dict[tuple[str, str], str] = {
     ("D3DHAL_DRAWPRIMITIVES2DATA", "lpVertices"): "lpDDVertex",
@@ -77,6 +82,44 @@ DD_DXVERSION = _GDI2 + dwords("dwDXVersion dwReserved")
 DD_GETDDIVERSIONDATA = _GDI2 + dwords("dwDXVersion dwDDIVersion")
 DD_GETD3DQUERYCOUNTDATA = _GDI2 + dwords("dwNumQueries")
 DD_GETD3DQUERYDATA = _GDI2 + dwords("QueryType")
+DD_GETFORMATCOUNTDATA = _GDI2 + dwords("dwFormatCount dwReserved")
+DD_DEFERRED_AGP_AWARE_DATA = Struct(_GDI2)
+
+
+class InfoType(SdkEnum, prefix="D3DGDI2_TYPE_"):
+    """D3DGDI2_TYPE_*: dwType of DD_GETDRIVERINFO2DATA, the question of a GetDriverInfo2 call."""
+
+    GETD3DCAPS8 = 0x01
+    GETFORMATCOUNT = 0x02
+    GETFORMAT = 0x03
+    DXVERSION = 0x04
+    GETD3DCAPS9 = 0x10
+    GETEXTENDEDMODECOUNT = 0x11
+    GETEXTENDEDMODE = 0x12
+    GETADAPTERGROUP = 0x13
+    GETMULTISAMPLEQUALITYLEVELS = 0x16
+    DEFERRED_AGP_AWARE = 0x18
+    FREE_DEFERRED_AGP = 0x19
+    DEFER_AGP_FREES = 0x20
+    GETD3DQUERYCOUNT = 0x21
+    GETD3DQUERY = 0x22
+    GETDDIVERSION = 0x23
+
+
+D3DGDI2_MAGIC = 0xFFFFFFFF
+"""dwMagic of DD_GETDRIVERINFO2DATA, by which its requests differ from those for stereo modes."""
+
+GUIDS = {
+    name: UUID(text).bytes_le
+    for name, text in (
+        ("GUID_GetDriverInfo2", "F828169C-A8E8-11D2-A1F2-00A0C983EAF6"),
+        ("GUID_D3DCaps", "7BF06991-8794-11D0-9139-080036D2EF02"),
+        ("GUID_D3DExtendedCaps", "7DE41F80-9D93-11D0-89AB-00A0C9054129"),
+        ("GUID_ZPixelFormats", "93869880-36CF-11D1-9B1B-00AA00BBB8AE"),
+    )
+}
+"""Name of a GUID of DdGetDriverInfo -> its 16 bytes in memory.  GUID_GetDriverInfo2 is equal to
+GUID_DDStereoMode."""
 
 # A surface has three structures: local, global (shared by surfaces of the same memory), and more,
 # which has the handle that tokens use.  CreateSurfaceEx binds the handle to the memory.
@@ -85,13 +128,23 @@ _PIXELFORMAT = dwords(
     """dwSize dwFlags dwFourCC dwRGBBitCount dwRBitMask dwGBitMask dwBBitMask
     dwRGBAlphaBitMask"""
 )
+DD_GETFORMATDATA = _GDI2 + dwords("dwFormatIndex") + "format" / _PIXELFORMAT
 _COLORKEY = dwords("dwColorSpaceLowValue dwColorSpaceHighValue")
 _CAPS = dwords("dwCaps")
 _CAPSEX = dwords("dwCaps2 dwCaps3 dwCaps4")
+_GUID = dwords("Data1") + words("Data2 Data3") + "Data4" / Array(8, BYTE)
+
+SURFACE_ALIASES: dict[tuple[str, str], str] = {
+    ("DDPIXELFORMAT", "dwPrivateFormatBitCount"): "dwRGBBitCount",
+    ("DDPIXELFORMAT", "dwOperations"): "dwRBitMask",
+    ("DDPIXELFORMAT", "MultiSampleCaps"): "dwGBitMask",
+}
+"""``ALIASES`` for structures of DirectDraw surfaces: the names that format lists use."""
 
 SURFACES = {
     "DDPIXELFORMAT": _PIXELFORMAT,
     "DDCOLORKEY": _COLORKEY,
+    "GUID": _GUID,
     "DDSCAPS": _CAPS,
     "DDSCAPSEX": _CAPSEX,
 }
@@ -179,6 +232,31 @@ SURFACES_BY_ABI: dict[str, ByAbi] = {
         dwords("dwRectCnt"),
         pointers("prDestRects"),
         dwords("dwAFlags ddargbScaleFactors"),
+    ),
+    # The request of DdGetDriverInfo; lpvData has dwExpectedSize bytes.
+    "DD_GETDRIVERINFODATA": by_abi(
+        pointers("dhpdev"),
+        dwords("dwSize dwFlags"),
+        "guidInfo" / _GUID,
+        dwords("dwExpectedSize"),
+        pad64,
+        pointers("lpvData"),
+        dwords("dwActualSize ddRVal"),
+    ),
+    # A texture format of D3DHAL_GLOBALDRIVERDATA.
+    "DDSURFACEDESC": by_abi(
+        dwords("dwSize dwFlags dwHeight dwWidth"),
+        longs("lPitch"),
+        dwords("dwBackBufferCount dwMipMapCount dwAlphaBitDepth dwReserved"),
+        pad64,
+        pointers("lpSurface"),
+        "ddckCKDestOverlay" / _COLORKEY,
+        "ddckCKDestBlt" / _COLORKEY,
+        "ddckCKSrcOverlay" / _COLORKEY,
+        "ddckCKSrcBlt" / _COLORKEY,
+        "ddpfPixelFormat" / _PIXELFORMAT,
+        "ddsCaps" / _CAPS,
+        pad64,
     ),
     # dwFlags are DDCKEY_*.
     "DD_DRVSETCOLORKEYDATA": by_abi(

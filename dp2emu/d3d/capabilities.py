@@ -1,0 +1,125 @@
+"""The capabilities that a driver announces: version, device, formats and query types.
+
+Sources: the documentation of D3DCAPS9, D3DHAL_GLOBALDRIVERDATA and DDPIXELFORMAT (dwOperations).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from dp2emu.d3d.capflags import BitDepths, FormatOp
+from dp2emu.d3d.enums import Format
+from dp2emu.d3d.formats import COLOR, FORMATS
+
+TARGETS = (
+    FormatOp.OFFSCREEN_RENDERTARGET
+    | FormatOp.SAME_FORMAT_RENDERTARGET
+    | FormatOp.SAME_FORMAT_UP_TO_ALPHA_RENDERTARGET
+)
+"""Operations any of which makes a format that of a render target."""
+
+_PRIMITIVES = (
+    "MiscCaps", "RasterCaps", "ZCmpCaps", "SrcBlendCaps", "DestBlendCaps", "AlphaCmpCaps",
+    "ShadeCaps", "TextureCaps", "TextureFilterCaps", "TextureAddressCaps",
+)  # fmt: skip
+_OLDER = {name: f"hwCaps.dpcTriCaps.dw{name}" for name in _PRIMITIVES} | {
+    "PrimitiveMiscCaps": "hwCaps.dpcTriCaps.dwMiscCaps",
+    "DevCaps": "hwCaps.dwDevCaps",
+    "MaxActiveLights": "dwMaxActiveLights",
+    "MaxUserClipPlanes": "wMaxUserClipPlanes",
+    "MaxSimultaneousTextures": "wMaxSimultaneousTextures",
+    "MaxTextureBlendStages": "wMaxTextureBlendStages",
+    "MaxVertexBlendMatrices": "wMaxVertexBlendMatrices",
+    **{
+        name: f"dw{name}"
+        for name in (
+            "StencilCaps", "FVFCaps", "TextureOpCaps", "VertexProcessingCaps", "MaxAnisotropy",
+            "MaxTextureWidth", "MaxTextureHeight", "MaxTextureRepeat", "MaxTextureAspectRatio",
+        )
+    },
+}  # fmt: skip
+"""Member of D3DCAPS8 and D3DCAPS9 -> the member with its meaning in the structures of DirectX 6
+and 7."""
+
+_DEPTHS = {8: BitDepths.B8, 16: BitDepths.B16, 24: BitDepths.B24, 32: BitDepths.B32}
+
+
+class Capabilities(msgspec.Struct, frozen=True):
+    """What a driver announces.
+
+    ``ddi`` is the version of its interface, 6 to 9.  ``device`` has the members of D3DCAPS9,
+    D3DCAPS8, or D3DHAL_GLOBALDRIVERDATA and D3DHAL_D3DEXTENDEDCAPS; a member of a structure in it
+    has both names, as in ``VS20Caps.Caps``.  ``formats`` are (D3DFORMAT, D3DFORMAT_OP_*), queries
+    D3DQUERYTYPEs.  What the driver does not tell is empty, or None for queries.
+    """
+
+    ddi: int
+    device: Mapping[str, int | float] = msgspec.field(default_factory=dict)
+    formats: tuple[tuple[int, int], ...] = ()
+    queries: tuple[int, ...] | None = None
+
+    def word(self, name: str) -> int | float | None:
+        """Return a member of the device by its name in D3DCAPS9, in the structures of any version;
+        None if the driver does not tell it.
+        """
+        return self.device.get(name, self.device.get(_OLDER.get(name, "")))
+
+    def operations(self, format: int) -> int | None:
+        """Return the operations (``FormatOp``) of a format, 0 for one that is not announced; None
+        if the driver announces no formats.
+
+        Before DirectX 8 a driver announces render targets by their bits alone.
+        """
+        if not self.formats:
+            return None
+        found = 0
+        for each, operations in self.formats:
+            found |= operations if each == format else 0
+        depths = self.device.get("hwCaps.dwDeviceRenderBitDepth")
+        if depths is not None and format in COLOR:
+            bits = _DEPTHS.get(8 * COLOR[Format(format)].size, BitDepths(0))
+            found |= FormatOp.OFFSCREEN_RENDERTARGET if int(depths) & bits else 0
+        return found
+
+
+def flattened(found: Mapping[str, Any], prefix: str = "") -> dict[str, int | float]:
+    """Return the numbers of a parsed structure by name; a member of a structure in it has the
+    names of both with a dot between.
+    """
+    values: dict[str, int | float] = {}
+    for name, value in found.items():
+        if isinstance(value, Mapping):
+            values |= flattened(value, f"{prefix}{name}.")
+        elif not name.startswith("_"):
+            values[prefix + name] = float(value) if isinstance(value, float) else int(value)
+    return values
+
+
+def named_format(number: int) -> int:
+    """Return a D3DFORMAT as a ``Format`` if it is one, else the number."""
+    known: Iterable[int] = Format._value2member_map_  # type: ignore[assignment]
+    return Format(number) if number in known else number
+
+
+def format_name(number: int) -> str:
+    """Return the name of a D3DFORMAT in the headers, or its number."""
+    format = named_format(number)
+    return format.sdk if isinstance(format, Format) else f"D3DFORMAT {number:#x}"
+
+
+def same_pixels(one: int, other: int) -> bool:
+    """Return whether two formats have their colours in the same bits; alpha may differ.
+
+    >>> same_pixels(Format.A8R8G8B8, Format.X8R8G8B8)
+    True
+    """
+    if one == other:
+        return True
+    if one not in FORMATS or other not in FORMATS:
+        return False
+    rows = FORMATS[Format(one)], FORMATS[Format(other)]
+    lanes = [[row.channels.get(lane) for lane in "rgbl"] for row in rows]
+    return rows[0].size == rows[1].size and lanes[0] == lanes[1] and any(lanes[0])
