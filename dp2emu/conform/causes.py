@@ -14,20 +14,18 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
 
 from dp2emu.argument_check import checked
 from dp2emu.conform import picture_errors
-from dp2emu.conform.case import Case, Shown
+from dp2emu.conform.case import Case
+from dp2emu.conform.emulated import draws_nothing, explaining_move, still, target_of
 from dp2emu.conform.evidence import Died, WrongMemory, WrongPayload, WrongResult
 from dp2emu.conform.features import draws, features, tokens_of
 from dp2emu.conform.picture_errors import SeenPicture, explained, seen_pictures
-from dp2emu.conform.running import Outcome, Verdict, run_case
-from dp2emu.conform.script import HEIGHT, TARGET, WIDTH
+from dp2emu.conform.running import Outcome, Verdict
+from dp2emu.conform.target import TARGET
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult, hr_name
-from dp2emu.dp2.driver import Driver
-from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import TABLE
 
 
@@ -114,7 +112,7 @@ def _most_first(
             details = [each.detail for number in numbers for each in left.pop(number)
                        if each.key == key]  # fmt: skip
             chosen = [failed[number] for number in numbers]
-            made.append(_cause(rule, _with_details(key, details), chosen))
+            made.append(_cause(rule, _in_words(key, details, chosen), chosen))
 
     return group
 
@@ -139,7 +137,13 @@ _LISTED = 6
 """Most details that a cause lists."""
 
 
-def _with_details(key: str, details: Sequence[str]) -> str:
+def _in_words(key: str, details: Sequence[str], group: Sequence[Outcome]) -> str:
+    """What a cause says: its key and details, or the reason of its cases if they have one."""
+    whys = {_reason(outcome.why) for outcome in group}
+    if isinstance(group[0].evidence, Died):
+        return group[0].why
+    if len(whys) == 1 and _numberless(group[0].why) == key:
+        return whys.pop()
     distinct = sorted({detail for detail in details if detail})
     if not distinct:
         return key
@@ -152,10 +156,9 @@ def _with_details(key: str, details: Sequence[str]) -> str:
 
 def _by_end(failed: list[Outcome], run: Sequence[Outcome]) -> Explain:
     def explain(outcome: Outcome) -> list[Explanation]:
-        evidence = outcome.evidence
-        return (
-            [Explanation(_numberless(evidence.finding.key))] if isinstance(evidence, Died) else []
-        )
+        if not isinstance(outcome.evidence, Died):
+            return []
+        return [Explanation(_numberless(outcome.evidence.finding.key))]
 
     return explain
 
@@ -178,7 +181,10 @@ def _coverage(rule: str, failed: list[Outcome], run: Sequence[Outcome]) -> Group
         return [], failed
     others = [each for each in failed if each not in own and _beside_edges(each)]
     left = [each for each in failed if each not in own and each not in others]
+    move = explaining_move([(each.case, each.evidence) for each in own])
     what = "coverage: pixels at the edges of primitives are wrong"
+    if move is not None:
+        what += f", as if vertices were moved by ({move[0]:g}, {move[1]:g}) pixels"
     return [_cause(rule, what, own, others)], left
 
 
@@ -216,7 +222,11 @@ def _beside_edges(outcome: Outcome) -> bool:
         least, most = _count_range(outcome.case, counted[1])
         return least <= counted[0] <= most
     pictures = _pictures(outcome)
-    return bool(pictures) and all(picture.right_inside for picture in pictures)
+    inner = [picture.wrong & picture.inside for picture in pictures]
+    if not any(wrong.any() for wrong in inner):
+        return bool(pictures)
+    # Edges between equal colours, and primitives between pixel centres, are not to be seen.
+    return not any((wrong & still(outcome.case)).any() for wrong in inner)
 
 
 def _count_range(case: Case, pixels: int) -> tuple[int, int]:
@@ -225,24 +235,14 @@ def _count_range(case: Case, pixels: int) -> tuple[int, int]:
     ``pixels`` is the right number.  The emulator draws the case: each layer of what it draws may
     lose its outermost pixels, or gain those around it.
     """
-    drawn = _emulated(case)
-    once = int(drawn.astype(bool).sum())
+    drawn = target_of(case)
+    once = int((drawn != 0).sum())
     if once == 0:
         return 0, pixels + _AROUND
     inside = SeenPicture(TARGET, drawn, drawn, np.ones(drawn.shape, bool)).inside
     kept, gained = inside & (drawn != 0), ~inside | (drawn != 0)
     most = max(int(gained.sum()), _AROUND) * -(-pixels // once)
     return int(kept.sum()) * (pixels // once), most
-
-
-def _emulated(case: Case) -> picture_errors.Words:
-    """The words of a case's target, as the emulator leaves them."""
-    unlike = bytes((1,)) * (4 * WIDTH * HEIGHT)
-    whole = replace(case, shown=(Shown(TARGET, 0, unlike),))
-    evidence = run_case(whole, Driver(options=Options(engine="reference"))).evidence
-    if not isinstance(evidence, WrongMemory):
-        return np.zeros((HEIGHT, WIDTH), np.uint32)
-    return np.frombuffer(evidence.parts[0].found, "<u4").reshape(HEIGHT, WIDTH)
 
 
 # Refused tokens
@@ -291,6 +291,8 @@ _SOME_PIXELS = (
 
 def _by_pictures(failed: list[Outcome], run: Sequence[Outcome]) -> Explain:
     def explain(outcome: Outcome) -> list[Explanation]:
+        if _uniform(outcome):
+            return []
         return [Explanation(what) for explainer in _WHOLE_PICTURES
                 for what in explained(outcome.case, outcome.evidence, explainer)]  # fmt: skip
 
@@ -298,6 +300,8 @@ def _by_pictures(failed: list[Outcome], run: Sequence[Outcome]) -> Explain:
 
 
 # Features
+
+_NOTHING = "nothing is drawn"
 
 
 def _by_features(failed: list[Outcome], run: Sequence[Outcome]) -> Explain:
@@ -313,7 +317,7 @@ def _by_features(failed: list[Outcome], run: Sequence[Outcome]) -> Explain:
     def explain(outcome: Outcome) -> list[Explanation]:
         if not _drawn(outcome):
             return []
-        found = [Explanation(picture_errors.NOTHING)] if _draws_nothing(outcome) else []
+        found = [Explanation(_NOTHING)] if _draws_nothing(outcome) else []
         for what, value in sorted(suspects[failed.index(outcome)]):
             alike = sorted(each for each in users if users[each] == users[what])
             detail = value if len(alike) == 1 else ""
@@ -327,7 +331,12 @@ def _draws_nothing(outcome: Outcome) -> bool:
     counted = _counted(outcome)
     if counted is not None:
         return counted[0] == 0
-    return bool(explained(outcome.case, outcome.evidence, picture_errors.nothing_drawn))
+    return _uniform(outcome) or draws_nothing(outcome.case, outcome.evidence)
+
+
+def _uniform(outcome: Outcome) -> bool:
+    """Whether all pixels of its pictures have one colour."""
+    return bool(explained(outcome.case, outcome.evidence, picture_errors.uniform))
 
 
 # Everything else
@@ -352,14 +361,18 @@ def _error(outcome: Outcome) -> list[Explanation]:
 
 _TOKEN = re.compile("|".join(rf"\b{row.op.sdk}\b" for row in TABLE.values()))
 _NUMBER = re.compile(r"\b(?:0x[0-9a-f]+|[0-9a-f]*[0-9][0-9a-f]*|[0-9a-f]{8,})\b")
+_CALL = re.compile(r"^call \d+: ")
 _NUMBERS = re.compile(r"\bN(?:, N)+\b")
+
+
+def _reason(why: str) -> str:
+    """A reason without the number of the call."""
+    return _CALL.sub("", why)
 
 
 def _numberless(why: str) -> str:
     """A reason without the numbers and token names in it, by which cases of one cause differ."""
-    text = _NUMBER.sub("N", _TOKEN.sub("a token", why.partition(": ")[2]
-                                       if why.startswith("call ") else why))  # fmt: skip
-    return _NUMBERS.sub("N", text)
+    return _NUMBERS.sub("N", _NUMBER.sub("N", _TOKEN.sub("a token", _reason(why))))
 
 
 RULES: tuple[Rule, ...] = (

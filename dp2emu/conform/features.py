@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from dp2emu.capture.records import Called, ContextCreated, SurfaceCreated
@@ -11,6 +12,7 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
 from dp2emu.dp2.call import Call
+from dp2emu.dp2.tokens.state import StateSetOperation
 from dp2emu.dp2.walk import Command, decode, scan
 from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.text.remarks import remark
@@ -24,6 +26,8 @@ _STATES = {
 }
 """By opcode of a token that sets states: their names, and a function from an item of the token to
 the state's number and value."""
+_DRAW = re.compile("POINTS|LINE|TRIANGLE|DRAW")
+"""In the names of the tokens that draw."""
 
 
 def tokens_of(call: Call) -> Iterator[Command]:
@@ -38,35 +42,65 @@ def draws(case: Case) -> bool:
 
     Cases of token lengths draw to see that the next token is executed; they do not count.
     """
-    if case.name.startswith("walk."):
-        return False
-    return bool(case.shown) or any(owed.type == QueryType.OCCLUSION for owed in case.owed)
+    counts = any(owed.type == QueryType.OCCLUSION for owed in case.owed)
+    return (bool(case.shown) or counts) and not case.name.startswith("walk.")
 
 
 def features(case: Case) -> frozenset[Feature]:
-    """The tokens and states in a case's calls, its textures' formats and its depth surface."""
-    return frozenset(_features(case))
-
-
-def _features(case: Case) -> Iterator[Feature]:
+    """The tokens of a case, the states set when it draws, its textures' formats, and whether it
+    has a depth surface.
+    """
+    play = _Play()
     for record in case.records:
         if isinstance(record, Called):
-            yield from _of_call(record.call)
+            play.call(record.call)
         elif isinstance(record, ContextCreated) and record.depth:
-            yield "a depth surface", ""
+            play.found.add(("a depth surface", ""))
         elif isinstance(record, SurfaceCreated) and record.desc.kind is SurfaceKind.TEXTURE:
-            yield "texture format", record.desc.format.sdk
+            play.found.add(("texture format", record.desc.format.sdk))
+    return frozenset(play.found)
 
 
-def _of_call(call: Call) -> Iterator[Feature]:
-    for command in tokens_of(call):
-        op = command.token.op
-        if op not in _STATES:
-            yield op.sdk, ""
-            continue
+class _Play:
+    """The states of a case as its tokens set them.  Mutable: ``found`` grows by what is used."""
+
+    def __init__(self) -> None:
+        self.found: set[Feature] = set()
+        self._states: dict[str, str] = {}
+        self._blocks: dict[int, dict[str, str]] = {}
+        self._recording: int | None = None
+
+    def call(self, call: Call) -> None:
+        """Follow the tokens of a call."""
+        for command in tokens_of(call):
+            op = command.token.op
+            body = decode(command.token, call.commands or b"", *command[2:], call.dwVertexSize)
+            if op in _STATES:
+                self._set(op, body.items.tolist())
+                continue
+            self.found.add((op.sdk, ""))
+            if op is Op.STATESET:
+                for operation, handle, _ in body.items.tolist():
+                    self._block(operation, handle)
+            elif _DRAW.search(op.name):
+                self.found |= set(self._states.items())
+
+    def _set(self, op: Op, items: list[tuple[int, ...]]) -> None:
         names, parts = _STATES[op]
-        body = decode(command.token, call.commands or b"", *command[2:], call.dwVertexSize)
-        for item in body.items.tolist():
-            state, value = parts(item)
-            named = remark(op, item) or f"{value:#x}"
-            yield sdk_name(names, state) or f"{op.sdk} {state}", named
+        block = self._recording
+        states = self._states if block is None else self._blocks.setdefault(block, {})
+        for item in items:
+            number, value = parts(item)
+            name = sdk_name(names, number) or f"{op.sdk} {number}"
+            states[name] = remark(op, item) or f"{value:#x}"
+
+    def _block(self, operation: int, handle: int) -> None:
+        block = self._blocks.setdefault(handle, {})
+        if operation == StateSetOperation.BEGIN:
+            self._recording = handle
+        elif operation == StateSetOperation.END:
+            self._recording = None
+        elif operation == StateSetOperation.EXECUTE:
+            self._states |= block
+        elif operation == StateSetOperation.CAPTURE:
+            block |= {name: self._states[name] for name in block.keys() & self._states.keys()}

@@ -9,18 +9,13 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from dp2emu.capture.records import SurfaceCreated
 from dp2emu.conform.case import Case
+from dp2emu.conform.emulated import Mask, Words
 from dp2emu.conform.evidence import Part, WrongMemory
 from dp2emu.d3d.enums import Format
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
-
-Words = NDArray[np.uint32]
-"""Pixel words (height, width)."""
-Mask = NDArray[np.bool_]
-"""A flag for each pixel (height, width)."""
 
 WORD_FORMATS = (Format.A8R8G8B8, Format.X8R8G8B8)
 """Formats of the surfaces whose bytes are shown as pictures."""
@@ -53,18 +48,12 @@ class SeenPicture(msgspec.Struct, frozen=True, eq=False):
     def inside(self) -> Mask:
         """The pixels at least one pixel away from where the expected picture changes or ends."""
         height, width = self.known.shape
-        around = np.pad(self.expected, 1, mode="edge")
-        known = np.pad(self.known, 1, mode="edge")
+        around, known = np.pad(self.expected, 1), np.pad(self.known, 1)
         kept = self.known.copy()
         for y, x in product(range(3), repeat=2):
             window = slice(y, y + height), slice(x, x + width)
             kept &= known[window] & (around[window] == self.expected)
         return kept
-
-    @property
-    def right_inside(self) -> bool:
-        """Whether only pixels beside an edge differ."""
-        return not (self.wrong & self.inside).any()
 
     @property
     def right_shape(self) -> bool:
@@ -166,14 +155,11 @@ def lost_channels(picture: SeenPicture) -> Iterator[str]:
                 yield f"channels {names} are always {value}"
 
 
-def nothing_drawn(picture: SeenPicture) -> Iterator[str]:
-    """The error of a picture whose pixels all have one colour."""
-    found = picture.found[picture.known]
-    if (found == found[0]).all():
-        yield NOTHING
-
-
-NOTHING = "nothing is drawn"
+def uniform(picture: SeenPicture) -> Iterator[str]:
+    """The error of a picture whose pixels all have one colour, and should not."""
+    found, expected = picture.found[picture.known], picture.expected[picture.known]
+    if (found == found[0]).all() and (expected != expected[0]).any():
+        yield "all pixels have one colour"
 
 
 # Errors of some pixels
