@@ -30,6 +30,16 @@ from dp2emu.rig.spec import using_rig
 )
 @with_junit
 @click.option(
+    "--html", "html_path", metavar="PATH", type=OUTPUT, help='Write a page; "-" is stdout.'
+)
+@click.option(
+    "--failures",
+    "failures_path",
+    metavar="DIR",
+    type=OUTPUT,
+    help="Write each failed case as a capture, a C program, and pictures or text.",
+)
+@click.option(
     "--export", "folder", metavar="DIR", type=OUTPUT, help="Only write the cases as files."
 )
 @click.option("--list", "listing", is_flag=True, help="Only list the cases.")
@@ -38,6 +48,8 @@ def command(
     rig: str,
     json_path: str | None,
     junit_path: str | None,
+    html_path: str | None,
+    failures_path: str | None,
     folder: str | None,
     listing: bool,
 ) -> int:
@@ -55,9 +67,10 @@ def command(
         return FINE
     with using_rig(rig) as driven:
         outcomes = list(run_kit(cases, driven))
-    if json_path != "-":
+    if "-" not in (json_path, html_path):
         click.echo("\n".join(map(plain, table(outcomes))))
     _write(rig, outcomes, json_path, junit_path)
+    _write_failures(rig, outcomes, html_path, failures_path)
     found = counts(outcomes)
     say(", ".join(f"{number} {verdict}" for verdict, number in found.items()))
     return DIFFERS if found[Verdict.FAILED.value] else FINE
@@ -71,3 +84,18 @@ def _write(
             json.dump(document(rig, outcomes), page, indent=1)
             page.write("\n")
     write_junit(junit_path, f"dp2emu conform {rig}", case_results(outcomes))
+
+
+def _write_failures(
+    rig: str, outcomes: list[Outcome], html_path: str | None, folder: str | None
+) -> None:
+    # Imported here: other runs need neither pictures nor templates.
+    if html_path is not None:
+        from dp2emu.conform.page import page
+
+        with text_output(html_path) as file:
+            file.write(page(rig, outcomes))
+    if folder is not None:
+        from dp2emu.conform.failures import write_failures
+
+        write_failures(Path(folder), outcomes)
