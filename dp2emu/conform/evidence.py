@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from dp2emu.conform.case import ANY_FAILURE, Expect
+from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.rig.failure import Finding
 
@@ -49,13 +50,18 @@ class WrongPayload(msgspec.Struct, frozen=True):
 
     @property
     def found_text(self) -> str:
-        """The bytes found, as hexadecimal digits."""
-        return self.found.hex(" ", 4)
+        """The bytes found, as hexadecimal digits and, of an occlusion query, as a number."""
+        return self._text(self.found)
 
     @property
     def expected_text(self) -> str:
-        """The bytes expected, as hexadecimal digits."""
-        return self.expected.hex(" ", 4)
+        """The bytes expected, as those found."""
+        return self._text(self.expected)
+
+    def _text(self, data: bytes) -> str:
+        counts = self.type == QueryType.OCCLUSION
+        count = f" ({int.from_bytes(data[:4], 'little')} pixels)" if counts else ""
+        return f"{data.hex(' ', 4)}{count}"
 
 
 class Part(msgspec.Struct, frozen=True):

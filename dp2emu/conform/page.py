@@ -18,6 +18,8 @@ from dp2emu.picture import encode_png
 
 _SCALE = 8
 """Size of a pixel of a picture on the page."""
+_LONGEST = 64 << 10
+"""Maximum number of characters of a C program on the page, which most are far below."""
 
 
 @checked
@@ -67,8 +69,15 @@ def _case(outcome: Outcome) -> dict[str, Any]:
         "expected": plain(expected),
         "got": plain(got),
         "capture": _base64(capture_of(case)),
-        "program": program_of(case)[1],
+        "program": _shortened(program_of(case)[1]),
     }  # fmt: skip
+
+
+def _shortened(program: str) -> str:
+    """A program, or the start of one that is too long for a page."""
+    if len(program) <= _LONGEST:
+        return program
+    return f"{program[:_LONGEST]}\n/* and {len(program) - _LONGEST} more characters */\n"
 
 
 def _base64(data: bytes) -> str:
