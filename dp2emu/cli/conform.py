@@ -12,8 +12,9 @@ from dp2emu.cli.options import with_rig
 from dp2emu.cli.outcome import DIFFERS, FINE, say
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
-from dp2emu.conform import Outcome, Verdict, kit, run_kit
+from dp2emu.conform import Case, Outcome, Verdict, kit, run_kit, version_of
 from dp2emu.conform.report import case_results, counts, document, export, table
+from dp2emu.dp2.table import Since
 from dp2emu.escaping import plain
 from dp2emu.rig.spec import using_rig
 
@@ -21,6 +22,11 @@ from dp2emu.rig.spec import using_rig
 @verb_command("conform")
 @click.argument("families", metavar="[CASE...]", nargs=-1)
 @with_rig
+@click.option(
+    "--ddi",
+    type=click.Choice([str(int(version)) for version in Since]),
+    help="Version of the driver's interface; default: what the driver announces, else 9.",
+)
 @click.option(
     "--json",
     "json_path",
@@ -46,6 +52,7 @@ from dp2emu.rig.spec import using_rig
 def command(
     families: tuple[str, ...],
     rig: str,
+    ddi: str | None,
     json_path: str | None,
     junit_path: str | None,
     html_path: str | None,
@@ -57,33 +64,37 @@ def command(
 
     CASE is a prefix of case names, such as "query" or "walk.length"; default: all cases.
     """
-    cases = kit(*families)
-    if listing:
-        for case in cases:
-            click.echo(f"{case.name}: {case.rule} ({case.source})")
-        return FINE
-    if folder is not None:
-        say(f"{export(cases, Path(folder))} cases in {folder}")
-        return FINE
+    if listing or folder is not None:
+        cases = kit(*families, ddi=int(ddi or Since.DX9))
+        return _listed(cases) if listing or folder is None else _exported(cases, folder)
     with using_rig(rig) as driven:
-        outcomes = list(run_kit(cases, driven))
+        version = int(ddi or version_of(driven))
+        outcomes = list(run_kit(kit(*families, ddi=version), driven))
     if "-" not in (json_path, html_path):
         click.echo("\n".join(map(plain, table(outcomes))))
-    _write(rig, outcomes, json_path, junit_path)
+    if json_path is not None:
+        with text_output(json_path) as page:
+            json.dump(document(rig, outcomes, version), page, indent=1)
+            page.write("\n")
+    if junit_path is not None:
+        write_junit(junit_path, f"dp2emu conform {rig}", case_results(outcomes))
     _write_failures(rig, outcomes, html_path, failures_path)
     found = counts(outcomes)
-    say(", ".join(f"{number} {verdict}" for verdict, number in found.items()))
+    before = "" if version == Since.DX9 else f"DirectX {version}: "
+    say(before + ", ".join(f"{number} {verdict}" for verdict, number in found.items()))
     return DIFFERS if found[Verdict.FAILED.value] else FINE
 
 
-def _write(
-    rig: str, outcomes: list[Outcome], json_path: str | None, junit_path: str | None
-) -> None:
-    if json_path is not None:
-        with text_output(json_path) as page:
-            json.dump(document(rig, outcomes), page, indent=1)
-            page.write("\n")
-    write_junit(junit_path, f"dp2emu conform {rig}", case_results(outcomes))
+def _listed(cases: tuple[Case, ...]) -> int:
+    for case in cases:
+        since = f"since DirectX {int(case.since)}"
+        click.echo(f"{case.name}: {case.rule} ({case.source}; {since})")
+    return FINE
+
+
+def _exported(cases: tuple[Case, ...], folder: str) -> int:
+    say(f"{export(cases, Path(folder))} cases in {folder}")
+    return FINE
 
 
 def _write_failures(

@@ -11,11 +11,11 @@ from dp2emu.conform.case import Case, Expect
 from dp2emu.conform.draws import draw_cases, state_cases
 from dp2emu.conform.pictures import line_cases, merging_cases, texture_cases
 from dp2emu.conform.protocol import query_cases, response_cases, walk_cases
-from dp2emu.conform.running import Outcome, Verdict, run_case, run_kit
+from dp2emu.conform.running import Outcome, Verdict, run_case, run_kit, version_of
 from dp2emu.dp2.table import Since
 from dp2emu.errors import UsageError
 
-__all__ = ["Case", "Expect", "Outcome", "Verdict", "kit", "run_case", "run_kit"]
+__all__ = ["Case", "Expect", "Outcome", "Verdict", "kit", "run_case", "run_kit", "version_of"]
 
 _FAMILIES = (
     query_cases, response_cases, draw_cases, line_cases, merging_cases, texture_cases, state_cases,

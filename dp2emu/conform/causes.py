@@ -307,18 +307,18 @@ _NOTHING = "nothing is drawn"
 def _by_features(failed: list[Outcome], run: Sequence[Outcome]) -> Explain:
     right = [each.case for each in run if each.verdict is Verdict.PASSED and draws(each.case)]
     passed = {feature for case in right for feature in features(case)}
-    suspects = [features(each.case) - passed if right and _drawn(each) else frozenset()
-                for each in failed]  # fmt: skip
+    suspects = {each.case.name: features(each.case) - passed
+                for each in failed if right and _drawn(each)}  # fmt: skip
     users: dict[str, frozenset[str]] = {}
-    for outcome, suspected in zip(failed, suspects, strict=True):
+    for name, suspected in suspects.items():
         for what, _ in suspected:
-            users[what] = users.get(what, frozenset()) | {outcome.case.name}
+            users[what] = users.get(what, frozenset()) | {name}
 
     def explain(outcome: Outcome) -> list[Explanation]:
         if not _drawn(outcome):
             return []
         found = [Explanation(_NOTHING)] if _draws_nothing(outcome) else []
-        for what, value in sorted(suspects[failed.index(outcome)]):
+        for what, value in sorted(suspects.get(outcome.case.name, ())):
             alike = sorted(each for each in users if users[each] == users[what])
             detail = value if len(alike) == 1 else ""
             found.append(Explanation(f"wrong wherever cases use {' or '.join(alike)}", detail))

@@ -1,13 +1,13 @@
 """Cases of drawing: vertices of each draw token, triangle coverage, state blocks, statistics.
 
-The cases draw transformed vertices and count pixels with an occlusion query; ``area`` computes the
-expected number.
+The cases draw transformed vertices; ``covered`` computes the pixels that a triangle must draw.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from itertools import product
 
 from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect
@@ -62,12 +62,17 @@ _STEPS = 256
 """Vertex coordinates are rounded to multiples of 1 / ``_STEPS`` of a pixel."""
 
 
-def covered(corners: Sequence[Corner], width: int, height: int) -> frozenset[Pixel]:
+def covered(corners: tuple[Corner, ...], width: int, height: int) -> frozenset[Pixel]:
     """The pixels (x, y) of a target that a triangle of either winding covers.
 
     Pixel centres are at integers; a centre on an edge is covered if that is a top or a left edge
     (Direct3D 9 documentation of rasterization rules; wire format, "Primitive order").
     """
+    return _covered(tuple(corners), width, height)
+
+
+@cache
+def _covered(corners: tuple[Corner, ...], width: int, height: int) -> frozenset[Pixel]:
     a, b, c = ((round(x * _STEPS), round(y * _STEPS)) for x, y in corners)
     if _side(a, b, c) == 0:
         return frozenset()
@@ -78,11 +83,6 @@ def covered(corners: Sequence[Corner], width: int, height: int) -> frozenset[Pix
         for y, x in product(range(height), range(width))
         if all(_inside(*edge, (x * _STEPS, y * _STEPS)) for edge in ((a, b), (b, c), (c, a)))
     )
-
-
-def area(triangles: Iterable[Sequence[Corner]], width: int, height: int) -> int:
-    """The number of pixels that triangles cover, summed: a pixel counts for each triangle."""
-    return sum(len(covered(corners, width, height)) for corners in triangles)
 
 
 def _side(a: Pixel, b: Pixel, c: Pixel) -> int:
@@ -115,7 +115,7 @@ def _pixels(corners: Sequence[Corner], order: Sequence[Sequence[int]]) -> Triang
 
     ``order`` has, for each triangle, the indices of its vertices in ``corners``.
     """
-    return [covered([corners[i] for i in triangle], WIDTH, HEIGHT) for triangle in order]
+    return [covered([corners[i] for i in each], WIDTH, HEIGHT) for each in order]
 
 
 def _drawn(

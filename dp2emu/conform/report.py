@@ -43,7 +43,9 @@ def families(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
 
 
 def table(outcomes: Sequence[Outcome]) -> list[str]:
-    """Lines of text: each cause of failures with its cases, then numbers by family and verdict."""
+    """Lines of text: each cause of failures with its cases; numbers by family and verdict; the
+    capabilities for want of which cases were skipped.
+    """
     found = causes(outcomes)
     rules = {outcome.case.name: outcome.case for outcome in outcomes}
     lines = []
@@ -53,6 +55,10 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
     for family, members in families(outcomes).items():
         cells = counts(members).values()
         lines.append(f"{family:<10}" + "".join(f"{number:>9}" for number in cells))
+    lacking = Counter(name for outcome in outcomes for name in outcome.lacks)
+    if lacking:
+        lines += ["", "not announced, with the number of cases that need it:"]
+        lines += [f"  {name}: {number}" for name, number in sorted(lacking.items())]
     return lines
 
 
@@ -67,9 +73,11 @@ def _cause_lines(cause: Cause, case: Case) -> Iterator[str]:
     yield f"   {case.rule} ({case.source})"
 
 
-def document(rig: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def document(rig: str, outcomes: Sequence[Outcome], ddi: int = 9) -> dict[str, Any]:
     """A JSON object with the numbers of cases by verdict, the causes of failures, and the outcome
     of each case with its cause, None unless it failed.
+
+    ``ddi`` is the version of the interface that the cases are for.
     """
     found = causes(outcomes)
     named = _causes_by_name(found)
@@ -78,15 +86,18 @@ def document(rig: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
             "name": outcome.case.name,
             "rule": outcome.case.rule,
             "source": outcome.case.source,
+            "since": int(outcome.case.since),
             "verdict": outcome.verdict.value,
             "why": outcome.why,
+            "lacks": list(outcome.lacks),
             "cause": named[outcome.case.name].what if outcome.case.name in named else None,
         }
         for outcome in outcomes
     ]
     rules = [{"name": rule.name, "says": rule.says} for rule in RULES]
-    shown = [asdict(cause) for cause in found]
-    return {"rig": rig, **counts(outcomes), "causes": shown, "rules": rules, "cases": rows}
+    shown: dict[str, Any] = {"causes": [asdict(cause) for cause in found]}
+    shown |= {"rules": rules, "cases": rows}
+    return {"rig": rig, "ddi": ddi, **counts(outcomes), **shown}
 
 
 def _causes_by_name(found: Iterable[Cause]) -> dict[str, Cause]:
@@ -163,6 +174,7 @@ def _row(case: Case) -> dict[str, Any]:
         "name": case.name,
         "rule": case.rule,
         "source": case.source,
+        "since": int(case.since),
         "optional": case.optional,
         "expected": [asdict(expect) for expect in case.expected],
         "owed": [asdict(owed) | {"begins": owed.begins.hex()} for owed in case.owed],

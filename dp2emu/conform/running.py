@@ -23,8 +23,10 @@ from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed, Sho
 from dp2emu.conform.evidence import Died, Evidence, Part, WrongMemory, WrongPayload, WrongResult
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.table import Since
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
 from dp2emu.places import working_at
+from dp2emu.rig.capabilities import Capabilities
 from dp2emu.rig.failure import RigFailure
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import Response, parse_responses
@@ -45,12 +47,14 @@ class Outcome(msgspec.Struct, frozen=True):
     """The verdict on a case; ``why`` is the reason for a failure or for skipping it.
 
     ``evidence`` is what a failed case found, None if that is not a result, a payload, memory or
-    the end of the driver.
+    the end of the driver.  ``lacks`` are the capabilities for want of which it was skipped: the
+    driver does not announce them.
     """
 
     case: Case
     verdict: Verdict
     why: str = ""
+    lacks: tuple[str, ...] = ()
     evidence: Evidence | None = None
 
 
@@ -68,9 +72,38 @@ class _Refused(Exception):
 
 @checked
 def run_kit(cases: Iterable[Case], rig: Rig) -> Iterator[Outcome]:
-    """Run cases in order on one rig, and yield their outcomes."""
+    """Run cases in order on one rig, and yield their outcomes.
+
+    Cases whose needs the driver does not announce are skipped.
+    """
+    capabilities = announced(rig)
     for case in cases:
-        yield run_case(case, rig)
+        lacks = _lacks(case, capabilities)
+        if lacks:
+            why = f"the driver does not announce {', '.join(lacks)}"
+            yield Outcome(case, Verdict.SKIPPED, why, lacks)
+        else:
+            yield run_case(case, rig)
+
+
+def announced(rig: Rig) -> Capabilities | None:
+    """The capabilities that the driver of a rig announces; None if it tells nothing."""
+    asked: Callable[[], Capabilities | None] | None = getattr(rig, "capabilities", None)
+    return None if asked is None else asked()
+
+
+@checked
+def version_of(rig: Rig) -> int:
+    """The version of the interface that the driver of a rig announces; 9 if it tells none."""
+    capabilities = announced(rig)
+    return int(Since.DX9) if capabilities is None else capabilities.ddi
+
+
+def _lacks(case: Case, capabilities: Capabilities | None) -> tuple[str, ...]:
+    """The names of a case's needs that are not announced."""
+    if capabilities is None:
+        return ()
+    return tuple(need.name for need in case.needs if not need.announced(capabilities))
 
 
 @checked
@@ -83,12 +116,12 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
     except _Refused as refused:
         return Outcome(case, Verdict.SKIPPED, str(refused))
     except _Broken as broken:
-        return Outcome(case, Verdict.FAILED, str(broken), broken.evidence)
+        return Outcome(case, Verdict.FAILED, str(broken), evidence=broken.evidence)
     except RigFailure as failure:
         session.restart()
         finding = failure.finding  # without the address, which may differ from run to run
         why = f"{finding.kind.value}: {finding.what}"
-        return Outcome(case, Verdict.FAILED, why, Died(finding))
+        return Outcome(case, Verdict.FAILED, why, evidence=Died(finding))
     except Dp2Error as error:
         return Outcome(case, Verdict.FAILED, error.what)
     finally:
@@ -100,7 +133,8 @@ class _Session(msgspec.Struct):
     """A conformance case that is being run on a rig.  Mutable.
 
     ``calls`` counts calls, ``contexts`` has context numbers, ``surfaces`` sizes in bytes by
-    handle; ``pending`` are the answers that are still expected, oldest first.
+    handle; ``pending`` are the answers that are still expected, oldest first.  ``queries`` tells
+    whether the contexts are of a version that has queries: before, no call is answered.
     """
 
     case: Case
@@ -110,6 +144,7 @@ class _Session(msgspec.Struct):
     contexts: list[int] = msgspec.field(default_factory=list)
     surfaces: dict[int, int] = msgspec.field(default_factory=dict)
     pending: list[Owed] = msgspec.field(default_factory=list)
+    queries: bool = True
 
     def run(self) -> None:
         """Perform the case's records, fetch pending answers with empty calls, check memory.
@@ -122,7 +157,7 @@ class _Session(msgspec.Struct):
                 break
             _PERFORM[type(record)](self, record)
         self.rig.finish()
-        for context in self.contexts:
+        for context in self.contexts if self.queries else ():
             self._drain(context)
         self._check_memory([self._look(shown) for shown in self.case.shown])
 
@@ -154,6 +189,7 @@ class _Session(msgspec.Struct):
                 record.context, interface=record.interface, color=record.color, depth=record.depth
             )
         self.contexts.append(record.context)
+        self.queries = record.interface >= Since.DX9
 
     def create_surface(self, record: SurfaceCreated) -> None:
         with self._may_refuse():
@@ -224,7 +260,7 @@ class _Session(msgspec.Struct):
                 what = f"dwErrorOffset is {answer.dwErrorOffset}, not {expect.offset}"
                 raise _Broken(f"{where}: {what}", self._wrong(answer, expect))
             return False
-        return self._receive(where, expect, answer, call)
+        return self.queries and self._receive(where, expect, answer, call)
 
     def _wrong(self, answer: Answer, expect: Expect) -> WrongResult:
         return WrongResult(self.calls, answer.ddrval, answer.dwErrorOffset, expect)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Mapping
+from itertools import groupby
 
 from dp2emu.conform.case import Shown
 
@@ -20,6 +21,7 @@ vertices."""
 Pixel = tuple[int, int]
 Pixels = dict[Pixel, int]
 
+_PLACES = [(x, y) for y in range(HEIGHT) for x in range(WIDTH)]
 WHOLE = (0, 0, WIDTH, HEIGHT)
 """Left, top, right and bottom of the render target."""
 FIRST_BOX = (WIDTH - 3, HEIGHT - 3, WIDTH, HEIGHT)
@@ -29,9 +31,7 @@ its middle shows whether the driver draws into memory at all."""
 
 def background() -> Pixels:
     """The pixels of the target before a case draws."""
-    pixels: Pixels = {}
-    fill(pixels, *WHOLE, BACK)
-    return pixels
+    return dict.fromkeys(_PLACES, BACK)
 
 
 def fill(pixels: Pixels, left: int, top: int, right: int, bottom: int, color: int) -> None:
@@ -52,13 +52,15 @@ def shown(
     The first entry is the pixel ``probe``: a driver that draws no pictures leaves it 0.  Pixels in
     ``unknown`` are expected only if they differ from the background.
     """
-    runs: list[tuple[int, bytearray]] = []
-    for x, y in sorted(pixels, key=lambda at: (at[1], at[0])):
-        if (x, y) in unknown and pixels[x, y] == BACK:
-            continue
-        offset = offset_of(x, y)
-        if not runs or runs[-1][0] + len(runs[-1][1]) != offset:
-            runs.append((offset, bytearray()))
-        runs[-1][1].extend(struct.pack("<I", pixels[x, y]))
+
+    def kept(place: Pixel) -> bool:
+        return place in pixels and (place not in unknown or pixels[place] != BACK)
+
+    runs = []
+    for expected, run in groupby(_PLACES, key=kept):
+        if expected:
+            places = list(run)
+            data = struct.pack(f"<{len(places)}I", *map(pixels.__getitem__, places))
+            runs.append(Shown(TARGET, offset_of(*places[0]), data))
     first = Shown(TARGET, offset_of(*probe), struct.pack("<I", pixels[probe]), probe=True)
-    return first, *(Shown(TARGET, offset, bytes(data)) for offset, data in runs)
+    return first, *runs
