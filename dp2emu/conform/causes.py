@@ -14,14 +14,15 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from dp2emu.argument_check import checked
 from dp2emu.conform import picture_errors
 from dp2emu.conform.case import Case
-from dp2emu.conform.emulated import draws_nothing, explaining_move, still, target_of
+from dp2emu.conform.emulated import MOVES, Move, draws_nothing, explaining_move, still, target_of
 from dp2emu.conform.evidence import Died, WrongMemory, WrongPayload, WrongResult
 from dp2emu.conform.features import draws, features, tokens_of
-from dp2emu.conform.picture_errors import SeenPicture, explained, seen_pictures
+from dp2emu.conform.picture_errors import SeenPicture, explained, parts_of, seen_pictures
 from dp2emu.conform.running import Outcome, Verdict
 from dp2emu.conform.target import TARGET
 from dp2emu.d3d.enums import QueryType
@@ -174,17 +175,23 @@ _AROUND = 4
 def _coverage(rule: str, failed: list[Outcome], run: Sequence[Outcome]) -> Groups:
     """A cause if cases of coverage fail, all of them beside edges alone.
 
-    Its consequences are the other cases of which only pixels beside edges are wrong.
+    Its consequences are the other cases of which only pixels beside edges are wrong.  Of the
+    pictures that are left the other rules see what is inside of primitives.
     """
     own = [each for each in failed if each.case.name.startswith(_COVERAGE) and _drawn(each)]
-    if not any(map(_other_shape, own)) or not all(map(_beside_edges, own)):
+    if not any(map(_other_shape, own)) or not all(_beside_edges(each, MOVES) for each in own):
         return [], failed
-    others = [each for each in failed if each not in own and _beside_edges(each)]
-    left = [each for each in failed if each not in own and each not in others]
     move = explaining_move([(each.case, each.evidence) for each in own])
     what = "coverage: pixels at the edges of primitives are wrong"
     if move is not None:
         what += f", as if vertices were moved by ({move[0]:g}, {move[1]:g}) pixels"
+    moves = MOVES if move is None else (move,)
+    others, left = [], []
+    names = {each.case.name for each in own}
+    for outcome in failed:
+        if outcome.case.name not in names:
+            beside = _beside_edges(outcome, moves)
+            (others if beside else left).append(outcome if beside else _inside(outcome, moves))
     return [_cause(rule, what, own, others)], left
 
 
@@ -215,8 +222,8 @@ def _other_shape(outcome: Outcome) -> bool:
     )
 
 
-def _beside_edges(outcome: Outcome) -> bool:
-    """Whether all wrong pixels may be beside edges of primitives."""
+def _beside_edges(outcome: Outcome, moves: Iterable[Move]) -> bool:
+    """Whether all wrong pixels may be beside edges of primitives, or change with ``moves``."""
     counted = _counted(outcome)
     if counted is not None:
         least, most = _count_range(outcome.case, counted[1])
@@ -226,7 +233,17 @@ def _beside_edges(outcome: Outcome) -> bool:
     if not any(wrong.any() for wrong in inner):
         return bool(pictures)
     # Edges between equal colours, and primitives between pixel centres, are not to be seen.
-    return not any((wrong & still(outcome.case)).any() for wrong in inner)
+    return not any((wrong & still(outcome.case, moves)).any() for wrong in inner)
+
+
+def _inside(outcome: Outcome, moves: Iterable[Move]) -> Outcome:
+    """The outcome with the pixels inside of primitives alone, if it has pictures."""
+    pictures = _pictures(outcome)
+    if not pictures:
+        return outcome
+    kept = still(outcome.case, moves)
+    parts = [part for picture in pictures for part in parts_of(picture, picture.inside & kept)]
+    return replace(outcome, evidence=WrongMemory(tuple(parts)))
 
 
 def _count_range(case: Case, pixels: int) -> tuple[int, int]:

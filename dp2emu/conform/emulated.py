@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 import numpy as np
@@ -62,10 +62,10 @@ def draws_nothing(case: Case, evidence: Evidence | None) -> bool:
     return same(_run(moved(case, (_AWAY, _AWAY))), evidence)
 
 
-def still(case: Case) -> Mask:
-    """The pixels of the target that do not change when the vertices move by up to a pixel."""
+def still(case: Case, moves: Iterable[Move] = MOVES) -> Mask:
+    """The pixels of the target that do not change when the vertices move, by each of ``moves``."""
     drawn = target_of(case)
-    return np.all([target_of(moved(case, move)) == drawn for move in MOVES], axis=0)
+    return np.all([target_of(moved(case, move)) == drawn for move in moves], axis=0)
 
 
 def same(one: Evidence | None, other: Evidence | None) -> bool:

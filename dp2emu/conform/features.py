@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dp2emu.capture.records import Called, ContextCreated, SurfaceCreated
 from dp2emu.conform.case import Case
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import QueryType
+from dp2emu.d3d.enums import PrimitiveType, QueryType
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
 from dp2emu.dp2.call import Call
+from dp2emu.dp2.table import Body
 from dp2emu.dp2.tokens.state import StateSetOperation
 from dp2emu.dp2.walk import Command, decode, scan
 from dp2emu.gpu.resource.heap import SurfaceKind
@@ -47,8 +48,8 @@ def draws(case: Case) -> bool:
 
 
 def features(case: Case) -> frozenset[Feature]:
-    """The tokens of a case, the states set when it draws, its textures' formats, and whether it
-    has a depth surface.
+    """The tokens of a case, the states set when it draws, the types of its primitives, its
+    textures' formats, and whether it has a depth surface.
     """
     play = _Play()
     for record in case.records:
@@ -59,6 +60,16 @@ def features(case: Case) -> frozenset[Feature]:
         elif isinstance(record, SurfaceCreated) and record.desc.kind is SurfaceKind.TEXTURE:
             play.found.add(("texture format", record.desc.format.sdk))
     return frozenset(play.found)
+
+
+def _primitives(op: Op, body: Body) -> Iterator[Feature]:
+    """The types of the primitives that a token draws."""
+    numbers = []
+    if "primType" in (body.items.dtype.names or ()):
+        numbers = body.items["primType"].tolist()
+    for kind in PrimitiveType:
+        if kind in numbers or kind.name in op.name:
+            yield "primitive type", kind.sdk
 
 
 class _Play:
@@ -83,7 +94,7 @@ class _Play:
                 for operation, handle, _ in body.items.tolist():
                     self._block(operation, handle)
             elif _DRAW.search(op.name):
-                self.found |= set(self._states.items())
+                self.found |= {*self._states.items(), *_primitives(op, body)}
 
     def _set(self, op: Op, items: list[tuple[int, ...]]) -> None:
         names, parts = _STATES[op]

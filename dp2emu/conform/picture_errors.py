@@ -14,6 +14,7 @@ from dp2emu.capture.records import SurfaceCreated
 from dp2emu.conform.case import Case
 from dp2emu.conform.emulated import Mask, Words
 from dp2emu.conform.evidence import Part, WrongMemory
+from dp2emu.conform.target import PIXEL_BYTES
 from dp2emu.d3d.enums import Format
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 
@@ -63,6 +64,16 @@ class SeenPicture(msgspec.Struct, frozen=True, eq=False):
         return not (self.known & (found != expected)).any()
 
 
+def parts_of(picture: SeenPicture, kept: Mask) -> Iterator[Part]:
+    """The pixels ``kept`` of a picture as parts of its surface, one for each run of them."""
+    edges = np.diff(np.concatenate(([False], (kept & picture.known).ravel(), [False])).astype(int))
+    for first, end in zip((edges > 0).nonzero()[0], (edges < 0).nonzero()[0], strict=True):
+        run = slice(first, end)
+        found, expected = (words.ravel()[run].astype("<u4").tobytes()
+                           for words in (picture.found, picture.expected))  # fmt: skip
+        yield Part(picture.handle, int(first) * PIXEL_BYTES, found, expected)
+
+
 def seen_pictures(case: Case, evidence: WrongMemory) -> list[SeenPicture]:
     """The pictures of a case that looks at memory: of surfaces of 32-bit colours, by handle."""
     surfaces = {each.desc.handle: each.desc for each in case.records
@@ -73,7 +84,7 @@ def seen_pictures(case: Case, evidence: WrongMemory) -> list[SeenPicture]:
     return [
         _picture(surfaces[handle], group)
         for handle, group in sorted(parts.items())
-        if _has_words(surfaces[handle]) and all(part.offset % 4 == 0 for part in group)
+        if _has_words(surfaces[handle]) and all(part.offset % PIXEL_BYTES == 0 for part in group)
     ]
 
 
@@ -86,7 +97,7 @@ def _picture(desc: SurfaceDesc, parts: list[Part]) -> SeenPicture:
     found, expected = np.zeros(size, np.uint32), np.zeros(size, np.uint32)
     known = np.zeros(size, np.bool_)
     for part in parts:
-        at = slice(part.offset // 4, part.offset // 4 + len(part.expected) // 4)
+        at = slice(part.offset // PIXEL_BYTES, (part.offset + len(part.expected)) // PIXEL_BYTES)
         found[at] = np.frombuffer(part.found, "<u4")
         expected[at] = np.frombuffer(part.expected, "<u4")
         known[at] = True
