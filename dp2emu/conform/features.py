@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from dp2emu.capture.records import Called, ContextCreated, SurfaceCreated
 from dp2emu.conform.case import Case
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import PrimitiveType, QueryType
-from dp2emu.d3d.sdk import sdk_name
+from dp2emu.d3d.enums import Format, PrimitiveType, QueryType
+from dp2emu.d3d.sdk import SdkEnum, sdk_name
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import Body
@@ -21,7 +21,7 @@ from dp2emu.text.remarks import remark
 Feature = tuple[str, str]
 """What a case uses, such as a state, and its value, "" without one."""
 
-_STATES = {
+_STATES: dict[int, tuple[type[SdkEnum], Callable[[tuple[int, ...]], tuple[int, ...]]]] = {
     Op.RENDERSTATE: (WireRenderState, lambda item: item),
     Op.TEXTURESTAGESTATE: (WireTextureStageState, lambda item: item[1:]),
 }
@@ -58,7 +58,8 @@ def features(case: Case) -> frozenset[Feature]:
         elif isinstance(record, ContextCreated) and record.depth:
             play.found.add(("a depth surface", ""))
         elif isinstance(record, SurfaceCreated) and record.desc.kind is SurfaceKind.TEXTURE:
-            play.found.add(("texture format", record.desc.format.sdk))
+            format = record.desc.format
+            play.found.add(("texture format", sdk_name(Format, format) or str(format)))
     return frozenset(play.found)
 
 

@@ -26,18 +26,24 @@ OUTCOMES = [
 ]
 
 
-def test_the_table_counts_by_family_and_says_what_failed() -> None:
+def test_the_table_has_causes_with_their_cases_first_and_then_counts_by_family() -> None:
     lines = table(OUTCOMES)
-    assert lines[1].split() == ["query", "0", "1", "1"]
-    assert lines[2].split() == ["error", "1", "0", "0"]
-    assert lines[4].startswith("query.order.event: query 5 is late")
-    assert 'answered in issue order (wire format, "Responses")' in lines[5]
+    assert lines[0] == "1. query 5 is late \x1b[0m"
+    assert lines[1] == "   1 failed: query.order.event"
+    assert lines[2].startswith("   query.order.event: query 5 is late")
+    assert 'answered in issue order (wire format, "Responses")' in lines[3]
+    assert lines[6].split() == ["query", "0", "1", "1"]
+    assert lines[7].split() == ["error", "1", "0", "0"]
 
 
-def test_the_document_has_every_case() -> None:
+def test_the_document_has_every_case_and_every_cause() -> None:
     made = document("emulator", OUTCOMES)
     assert (made["rig"], made["passed"], made["failed"], made["skipped"]) == ("emulator", 1, 1, 1)
     assert [row["verdict"] for row in made["cases"]] == ["failed", "skipped", "passed"]
+    (cause,) = made["causes"]
+    assert (cause["rule"], cause["cases"]) == ("error", ("query.order.event",))
+    assert [row["cause"] for row in made["cases"]] == [cause["what"], None, None]
+    assert "error" in {rule["name"] for rule in made["rules"]}
 
 
 def test_junit_xml_reads_back() -> None:
@@ -46,6 +52,7 @@ def test_junit_xml_reads_back() -> None:
     failed, skipped, passed = suite
     assert (failed.get("classname"), failed.get("name")) == ("query", "order.event")
     assert failed[0].get("message") == "query 5 is late \\x1b[0m"
+    assert (failed[0].text or "").endswith("cause of 1 failures: query 5 is late \\x1b[0m")
     assert skipped[0].tag == "skipped" and len(passed) == 0
 
 
