@@ -13,9 +13,11 @@ from dp2emu.cli.outcome import DIFFERS, FINE, say
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.conform import Case, Outcome, Verdict, kit, run_kit, version_of
+from dp2emu.conform.announcement import caps_document, caps_table
 from dp2emu.conform.report import case_results, counts, document, export, table
 from dp2emu.dp2.table import Since
 from dp2emu.escaping import plain
+from dp2emu.rig.capabilities import capabilities_of
 from dp2emu.rig.spec import using_rig
 
 
@@ -49,6 +51,7 @@ from dp2emu.rig.spec import using_rig
     "--export", "folder", metavar="DIR", type=OUTPUT, help="Only write the cases as files."
 )
 @click.option("--list", "listing", is_flag=True, help="Only list the cases.")
+@click.option("--caps", is_flag=True, help="Only print what the driver announces.")
 def command(
     families: tuple[str, ...],
     rig: str,
@@ -59,6 +62,7 @@ def command(
     failures_path: str | None,
     folder: str | None,
     listing: bool,
+    caps: bool,
 ) -> int:
     """Test whether a driver follows the rules, by small captures of one rule each.
 
@@ -67,6 +71,8 @@ def command(
     if listing or folder is not None:
         cases = kit(*families, ddi=int(ddi or Since.DX9))
         return _listed(cases) if listing or folder is None else _exported(cases, folder)
+    if caps:
+        return _announced(rig, json_path)
     with using_rig(rig) as driven:
         version = int(ddi or version_of(driven))
         outcomes = list(run_kit(kit(*families, ddi=version), driven))
@@ -83,6 +89,21 @@ def command(
     before = "" if version == Since.DX9 else f"DirectX {version}: "
     say(before + ", ".join(f"{number} {verdict}" for verdict, number in found.items()))
     return DIFFERS if found[Verdict.FAILED.value] else FINE
+
+
+def _announced(rig: str, json_path: str | None) -> int:
+    """Print the capabilities of a rig's driver as a table, and write them as JSON to a path."""
+    with using_rig(rig) as driven:
+        told = capabilities_of(driven)
+    if told is None:
+        say(f"{rig} announces nothing")
+    if told is not None and json_path != "-":
+        click.echo("\n".join(map(plain, caps_table(told))))
+    if json_path is not None:
+        with text_output(json_path) as page:
+            json.dump(None if told is None else caps_document(told), page, indent=1)
+            page.write("\n")
+    return FINE
 
 
 def _listed(cases: tuple[Case, ...]) -> int:

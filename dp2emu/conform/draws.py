@@ -62,7 +62,7 @@ _STEPS = 256
 """Vertex coordinates are rounded to multiples of 1 / ``_STEPS`` of a pixel."""
 
 
-def covered(corners: tuple[Corner, ...], width: int, height: int) -> frozenset[Pixel]:
+def covered(corners: Sequence[Corner], width: int, height: int) -> frozenset[Pixel]:
     """The pixels (x, y) of a target that a triangle of either winding covers.
 
     Pixel centres are at integers; a centre on an edge is covered if that is a top or a left edge

@@ -49,11 +49,12 @@ class FormatNeed(msgspec.Struct, frozen=True):
     operations: int
 
     def announced(self, capabilities: Capabilities) -> bool:
-        """Return whether the format has one of the operations, or no formats are announced.
+        """Return whether the format has one of the operations, or no formats that have them are
+        told.
 
         A render target may be announced as a format with the same colours and no alpha.
         """
-        if not capabilities.formats:
+        if not capabilities.tells(self.operations):
             return True
         formats = {self.format}
         if self.operations & TARGETS:
@@ -77,14 +78,20 @@ Need = FlagNeed | LeastNeed | FormatNeed | QueryNeed
 
 
 def flag(bit: SdkFlag, *words: str) -> tuple[Need, ...]:
-    """Return the needs of a flag in each of the members ``words`` of D3DCAPS9."""
-    return tuple(FlagNeed(bit.sdk, word, int(bit)) for word in words)
+    """Return the needs of a flag in each of the members ``words`` of D3DCAPS9.
+
+    Of several flags any is enough; the need has the name of the one with the largest number.
+    """
+    name = max(each for each in type(bit) if each & bit).sdk
+    return tuple(FlagNeed(name, word, int(bit)) for word in words)
 
 
 def format_need(format: int, operations: int) -> Need:
-    """Return the need of surfaces of ``format`` with any of the ``operations``."""
-    uses = "|".join(each.sdk for each in FormatOp if each & operations)
-    return FormatNeed(f"{format_name(format)} with {uses}", format, operations)
+    """Return the need of surfaces of ``format`` with any of the ``operations``, which has the name
+    of the first.
+    """
+    first = next(each for each in FormatOp if each & operations)
+    return FormatNeed(f"{format_name(format)} with {first.sdk}", format, operations)
 
 
 def query_need(kind: int) -> Need:

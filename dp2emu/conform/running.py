@@ -21,12 +21,13 @@ from dp2emu.capture.records import (
 )
 from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed, Shown
 from dp2emu.conform.evidence import Died, Evidence, Part, WrongMemory, WrongPayload, WrongResult
+from dp2emu.conform.needed import lacking
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Since
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
 from dp2emu.places import working_at
-from dp2emu.rig.capabilities import Capabilities
+from dp2emu.rig.capabilities import capabilities_of
 from dp2emu.rig.failure import RigFailure
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import Response, parse_responses
@@ -76,9 +77,9 @@ def run_kit(cases: Iterable[Case], rig: Rig) -> Iterator[Outcome]:
 
     Cases whose needs the driver does not announce are skipped.
     """
-    capabilities = announced(rig)
+    capabilities = capabilities_of(rig)
     for case in cases:
-        lacks = _lacks(case, capabilities)
+        lacks = () if capabilities is None else lacking(case, capabilities)
         if lacks:
             why = f"the driver does not announce {', '.join(lacks)}"
             yield Outcome(case, Verdict.SKIPPED, why, lacks)
@@ -86,24 +87,11 @@ def run_kit(cases: Iterable[Case], rig: Rig) -> Iterator[Outcome]:
             yield run_case(case, rig)
 
 
-def announced(rig: Rig) -> Capabilities | None:
-    """The capabilities that the driver of a rig announces; None if it tells nothing."""
-    asked: Callable[[], Capabilities | None] | None = getattr(rig, "capabilities", None)
-    return None if asked is None else asked()
-
-
 @checked
 def version_of(rig: Rig) -> int:
     """The version of the interface that the driver of a rig announces; 9 if it tells none."""
-    capabilities = announced(rig)
+    capabilities = capabilities_of(rig)
     return int(Since.DX9) if capabilities is None else capabilities.ddi
-
-
-def _lacks(case: Case, capabilities: Capabilities | None) -> tuple[str, ...]:
-    """The names of a case's needs that are not announced."""
-    if capabilities is None:
-        return ()
-    return tuple(need.name for need in case.needs if not need.announced(capabilities))
 
 
 @checked

@@ -6,6 +6,8 @@ import struct
 from collections.abc import Collection, Mapping
 from itertools import groupby
 
+from msgspec.structs import replace
+
 from dp2emu.conform.case import Shown
 
 TARGET = 2
@@ -45,12 +47,13 @@ def offset_of(x: int, y: int) -> int:
 
 
 def shown(
-    pixels: Mapping[Pixel, int], probe: Pixel, unknown: Collection[Pixel] = ()
+    pixels: Mapping[Pixel, int], probe: Pixel | None = None, unknown: Collection[Pixel] = ()
 ) -> tuple[Shown, ...]:
     """Expected bytes of the target, for each run of adjacent pixels in ``pixels``.
 
-    The first entry is the pixel ``probe``: a driver that draws no pictures leaves it 0.  Pixels in
-    ``unknown`` are expected only if they differ from the background.
+    The first entry is the pixel ``probe``: a driver that draws no pictures leaves it 0.  Without
+    it, the longest run is the probe.  Pixels in ``unknown`` are expected only if they differ from
+    the background.
     """
 
     def kept(place: Pixel) -> bool:
@@ -62,5 +65,8 @@ def shown(
             places = list(run)
             data = struct.pack(f"<{len(places)}I", *map(pixels.__getitem__, places))
             runs.append(Shown(TARGET, offset_of(*places[0]), data))
+    if probe is None:
+        longest = max(runs, key=lambda run: len(run.data))
+        return tuple(replace(run, probe=run is longest) for run in runs)
     first = Shown(TARGET, offset_of(*probe), struct.pack("<I", pixels[probe]), probe=True)
     return first, *runs

@@ -44,6 +44,7 @@ _OLDER = {name: f"hwCaps.dpcTriCaps.dw{name}" for name in _PRIMITIVES} | {
 """Member of D3DCAPS8 and D3DCAPS9 -> the member with its meaning in the structures of DirectX 6
 and 7."""
 
+_RENDER_DEPTHS = "hwCaps.dwDeviceRenderBitDepth"
 _DEPTHS = {8: BitDepths.B8, 16: BitDepths.B16, 24: BitDepths.B24, 32: BitDepths.B32}
 
 
@@ -73,16 +74,26 @@ class Capabilities(msgspec.Struct, frozen=True):
 
         Before DirectX 8 a driver announces render targets by their bits alone.
         """
-        if not self.formats:
+        if not self.formats and not self.device.get(_RENDER_DEPTHS):
             return None
-        found = 0
+        found = FormatOp.OFFSCREEN_RENDERTARGET if self._renders(format) else 0
         for each, operations in self.formats:
             found |= operations if each == format else 0
-        depths = self.device.get("hwCaps.dwDeviceRenderBitDepth")
-        if depths is not None and format in COLOR:
-            bits = _DEPTHS.get(8 * COLOR[Format(format)].size, BitDepths(0))
-            found |= FormatOp.OFFSCREEN_RENDERTARGET if int(depths) & bits else 0
-        return found
+        return int(found)
+
+    def tells(self, operations: int) -> bool:
+        """Return whether the driver tells which formats have any of the ``operations``; before
+        DirectX 8 each kind of formats is announced separately.
+        """
+        if self.ddi >= 8:
+            return bool(self.formats)
+        announced = any(each & operations for _, each in self.formats)
+        return announced or bool(operations & TARGETS and self.device.get(_RENDER_DEPTHS))
+
+    def _renders(self, format: int) -> bool:
+        """Whether the driver of DirectX 6 or 7 renders into pixels of this format's size."""
+        depths = int(self.device.get(_RENDER_DEPTHS, 0))
+        return format in COLOR and bool(depths & _DEPTHS.get(8 * COLOR[Format(format)].size, 0))
 
 
 def flattened(found: Mapping[str, Any], prefix: str = "") -> dict[str, int | float]:
@@ -94,7 +105,7 @@ def flattened(found: Mapping[str, Any], prefix: str = "") -> dict[str, int | flo
         if isinstance(value, Mapping):
             values |= flattened(value, f"{prefix}{name}.")
         elif not name.startswith("_"):
-            values[prefix + name] = float(value) if isinstance(value, float) else int(value)
+            values[prefix + name] = int(value) if isinstance(value, int) else float(value)
     return values
 
 

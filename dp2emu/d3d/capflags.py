@@ -407,3 +407,38 @@ class FormatOp(
     AUTOGENMIPMAP = 0x400000
     VERTEXTEXTURE = 0x800000
     NOTEXCOORDWRAPNORMIP = 0x1000000
+
+
+FLAGS: dict[str, type[SdkFlag]] = {
+    "Caps2": DeviceCaps2,
+    "Caps3": DeviceCaps3,
+    "DevCaps": DevCaps,
+    "PrimitiveMiscCaps": MiscCaps,
+    "MiscCaps": MiscCaps,
+    "RasterCaps": RasterCaps,
+    "ZCmpCaps": CompareCaps,
+    "SrcBlendCaps": BlendCaps,
+    "DestBlendCaps": BlendCaps,
+    "AlphaCmpCaps": CompareCaps,
+    "ShadeCaps": ShadeCaps,
+    "TextureCaps": TextureCaps,
+    "TextureFilterCaps": FilterCaps,
+    "CubeTextureFilterCaps": FilterCaps,
+    "VolumeTextureFilterCaps": FilterCaps,
+    "StretchRectFilterCaps": FilterCaps,
+    "VertexTextureFilterCaps": FilterCaps,
+    "TextureAddressCaps": AddressCaps,
+    "VolumeTextureAddressCaps": AddressCaps,
+    "LineCaps": LineCaps,
+    "StencilCaps": StencilCaps,
+    "FVFCaps": FvfCaps,
+    "TextureOpCaps": TextureOpCaps,
+    "VertexProcessingCaps": VertexProcessingCaps,
+    "DevCaps2": DevCaps2,
+    "DeclTypes": DeclTypeCaps,
+    "VS20Caps.Caps": VertexShader20Caps,
+    "PS20Caps.Caps": PixelShader20Caps,
+    "DeviceRenderBitDepth": BitDepths,
+    "DeviceZBufferBitDepth": BitDepths,
+}
+"""Member of D3DCAPS9, or of an older structure without its prefix ``dw`` -> the flags in it."""

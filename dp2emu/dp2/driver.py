@@ -7,7 +7,7 @@ opcodes", "Queries" and "Responses".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -15,19 +15,15 @@ from msgspec.structs import replace
 
 from dp2emu.argument_check import FOREIGN, check_contents, checked, unchecked
 from dp2emu.cancellation import CURRENT, Cancellation
-from dp2emu.d3d.flags import DDHAL_DRIVER_HANDLED, Dp2Flags
+from dp2emu.d3d.capabilities import Capabilities
+from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
-from dp2emu.d3d.hal import (
-    DD_DXVERSION,
-    DD_GETD3DQUERYCOUNTDATA,
-    DD_GETD3DQUERYDATA,
-    DD_GETDDIVERSIONDATA,
-    DD_GETDRIVERINFO2DATA,
-)
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.blt import Blt, blit_packet
 from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.capabilities import announced
 from dp2emu.dp2.context import Context
+from dp2emu.dp2.driver_info import DriverInfo, get_driver_info
 from dp2emu.dp2.managed import Managed
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.parsers import parser_of
@@ -323,15 +319,19 @@ class Driver:
 
     def query_types(self) -> tuple[int, ...]:
         """D3DQUERYTYPE values that GetDriverInfo2 announces, in the order of their indices."""
-        announced = self.options.query_types
-        return tuple(kind for kind in KINDS if announced is None or kind in announced)
+        chosen = self.options.query_types
+        return tuple(kind for kind in KINDS if chosen is None or kind in chosen)
+
+    def capabilities(self) -> Capabilities:
+        """The capabilities that GetDriverInfo2 announces: those of a DirectX 9 driver."""
+        return announced(self.query_types())
 
     def get_driver_info(self, guid: bytes, data: bytes) -> DriverInfo:
-        """DdGetDriverInfo: query types and versions of GetDriverInfo2.
+        """DdGetDriverInfo: versions, capabilities, formats and query types of GetDriverInfo2.
 
         ``guid`` has the 16 bytes of the GUID, ``data`` is the buffer as the runtime fills it.
         """
-        return get_driver_info(guid, data, self.query_types())
+        return get_driver_info(guid, data, self.capabilities())
 
     @unchecked
     def submit(self, call: Call) -> Answer:
@@ -579,84 +579,3 @@ def _fetched(surface: Surface, start: int, end: int) -> tuple[memoryview, int]:
 def _out_flags(call: Call) -> int:
     """The dwFlags to return: without VIDMEM bits, because the driver never swaps buffers."""
     return call.dwFlags & ~_VIDMEM
-
-
-# GetDriverInfo2 (wire format, "Driver information").  The request is a DdGetDriverInfo call with
-# the GUID of GUID_DDStereoMode; only the magic number in the data distinguishes the two.
-
-GUID_GETDRIVERINFO2 = bytes.fromhex("9C1628F8 E8A8 D211 A1F2 00A0C983EAF6")
-"""GUID_GetDriverInfo2, equal to GUID_DDStereoMode: the 16 bytes, in memory order, of
-{F828169C-A8E8-11D2-A1F2-00A0C983EAF6}."""
-
-D3DGDI2_MAGIC = 0xFFFFFFFF
-DX9_RUNTIME_VERSION = 9
-DX9_DDI_VERSION = 4
-
-
-class DriverInfo(NamedTuple):
-    """The results of DdGetDriverInfo; ``handled`` is DDHAL_DRIVER_*, ``data`` the new buffer."""
-
-    handled: int
-    ddRVal: int
-    dwActualSize: int
-    data: bytes
-
-
-class _InfoRow(NamedTuple):
-    """A D3DGDI2 type: its structure, and a function that returns the members to set.
-
-    The function takes the request and the announced query types; it returns None for a request
-    that the driver cannot answer.
-    """
-
-    layout: Any
-    answer: Callable[[Any, tuple[int, ...]], dict[str, int] | None]
-
-
-def _query_type(request: Any, types: tuple[int, ...]) -> dict[str, int] | None:
-    """Answer of D3DGDI2_TYPE_GETD3DQUERY: the query type of an index; None for one out of range.
-
-    The member QueryType, a union, has the index in ``request`` and the type in the answer.
-    """
-    index = request.QueryType
-    return {"QueryType": types[index]} if index < len(types) else None
-
-
-def _ddi_version(request: Any, types: tuple[int, ...]) -> dict[str, int] | None:
-    """Answer D3DGDI2_TYPE_GETDDIVERSION; None unless dwDXVersion names a DirectX 9 runtime."""
-    if request.dwDXVersion != DX9_RUNTIME_VERSION:
-        return None
-    return {"dwDDIVersion": DX9_DDI_VERSION}
-
-
-_INFO_ROWS = {
-    0x04: _InfoRow(DD_DXVERSION, lambda request, types: {}),
-    0x21: _InfoRow(DD_GETD3DQUERYCOUNTDATA, lambda request, types: {"dwNumQueries": len(types)}),
-    0x22: _InfoRow(DD_GETD3DQUERYDATA, _query_type),
-    0x23: _InfoRow(DD_GETDDIVERSIONDATA, _ddi_version),
-}
-"""D3DGDI2_TYPE of a GetDriverInfo2 request -> its structure, and the function that answers it.
-DXVERSION (4) tells the driver the version of the runtime, and gets no answer."""
-
-
-def get_driver_info(guid: bytes, data: bytes, types: tuple[int, ...]) -> DriverInfo:
-    """DdGetDriverInfo with ``data`` as the runtime fills it; ``types`` are the announced queries.
-
-    For an unknown request the result is DDHAL_DRIVER_HANDLED with DDERR_CURRENTLYNOTAVAIL and
-    dwActualSize 0.
-    """
-    unavailable = DriverInfo(DDHAL_DRIVER_HANDLED, int(HResult.DDERR_CURRENTLYNOTAVAIL), 0, data)
-    if guid != GUID_GETDRIVERINFO2 or len(data) < DD_GETDRIVERINFO2DATA.sizeof():
-        return unavailable
-    head = DD_GETDRIVERINFO2DATA.parse(data)
-    row = _INFO_ROWS.get(head.dwType)
-    if head.dwMagic != D3DGDI2_MAGIC or row is None or len(data) < row.layout.sizeof():
-        return unavailable
-    request = row.layout.parse(data)
-    answer = row.answer(request, types)
-    if answer is None:
-        return unavailable
-    request.update(answer)
-    size = row.layout.sizeof()
-    filled = row.layout.build(request) + data[size:]
-    return DriverInfo(DDHAL_DRIVER_HANDLED, int(HResult.D3D_OK), size, filled)

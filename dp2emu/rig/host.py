@@ -32,7 +32,7 @@ from dp2emu.capture.records import (
     Record,
     SurfaceDestroyed,
 )
-from dp2emu.d3d import hal
+from dp2emu.d3d import caps, hal
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError, Dp2Error, Fault
@@ -86,6 +86,11 @@ _SURFACE_EX, _LOCAL, _GLOBAL, _MORE, _DIRECTDRAW, _FLIP, _BLT, _KEY = (
         "DD_DIRECTDRAW_LOCAL", "DD_FLIPDATA", "DD_BLTDATA", "DD_DRVSETCOLORKEYDATA",
     )
 )  # fmt: skip
+_INFO, _TEXTURE_FORMAT = (
+    structure(name, hal.SURFACES_BY_ABI[name](ABI))
+    for name in ("DD_GETDRIVERINFODATA", "DDSURFACEDESC")
+)
+_GLOBAL_DATA = caps.BY_ABI["D3DHAL_GLOBALDRIVERDATA"](ABI)
 _FILLER = 0xA5
 _NOTHING = 0
 """PROT_NONE of POSIX mprotect: the memory is inaccessible."""
@@ -332,6 +337,33 @@ class Host:
         kind, _, reply = encode(MemoryWritten(handle, offset, data))
         return kind, bytes(reply)
 
+    def _info(self, payload: bytes) -> tuple[int, bytes]:
+        """Call DdGetDriverInfo with data that end at an inaccessible page."""
+        guid, data = payload[: wire.ASK_INFO.size], payload[wire.ASK_INFO.size :]
+        if len(guid) < wire.ASK_INFO.size:
+            return _done(wire.CORRUPT)
+        self._user = buffer = Guarded(len(data), "the data of DdGetDriverInfo")
+        buffer.write(0, data)
+        asked = _INFO(
+            dhpdev=ctypes.addressof(self._adapter),
+            dwSize=ctypes.sizeof(_INFO),
+            dwExpectedSize=len(data),
+            lpvData=buffer.address,
+        )
+        ctypes.memmove(ctypes.addressof(asked.guidInfo), guid, len(guid))
+        entry = getattr(self._library, "DdGetDriverInfo", None)
+        if entry is None:
+            return _done(wire.UNKNOWN)
+        entry.restype = ctypes.c_uint32
+        handled = entry(ctypes.byref(asked))
+        self._check()
+        found = buffer.read(0, len(data))
+        head = wire.INFO.pack(handled, asked.ddRVal, asked.dwActualSize, len(found))
+        formats = b""
+        if guid == hal.GUIDS["GUID_D3DCaps"] and asked.dwActualSize >= _GLOBAL_DATA.sizeof():
+            formats = _texture_formats(found)
+        return Reply.INFO, head + found + formats
+
     def _acknowledge(self, asked: Any) -> tuple[int, bytes]:
         """Answer D3D_OK to a request that needs no action."""
         return _done(HResult.D3D_OK)
@@ -497,6 +529,16 @@ class Host:
         return self._places[handle].pointer if handle in self._places else 0
 
 
+def _texture_formats(data: bytes) -> bytes:
+    """Return the DDPIXELFORMATs of the texture formats that D3DHAL_GLOBALDRIVERDATA points at."""
+    if len(data) < _GLOBAL_DATA.sizeof():
+        return b""
+    known = _GLOBAL_DATA.parse(data)
+    count = min(known.dwNumTextureFormats, wire.MOST_FORMATS) if known.lpTextureFormats else 0
+    listed = (_TEXTURE_FORMAT * count).from_address(known.lpTextureFormats)
+    return b"".join(bytes(each.ddpfPixelFormat) for each in listed)
+
+
 def _done(result: int) -> tuple[int, bytes]:
     return Reply.DONE, wire.DONE.pack(result)
 
@@ -506,6 +548,7 @@ _ASKED: dict[int, Callable[[Host, bytes], tuple[int, bytes]]] = {
     Ask.MAKE: Host._make,
     Ask.READ: Host._read,
     Ask.FINISH: Host._acknowledge,
+    Ask.INFO: Host._info,
 }
 _RECORDED: dict[type[Record], Callable[[Host, Any], tuple[int, bytes]]] = {
     SurfaceDestroyed: Host._destroy_surface,

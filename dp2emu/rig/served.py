@@ -36,6 +36,7 @@ from dp2emu.capture.records import (
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.driver_info import DriverInfo
 from dp2emu.errors import CaptureError, Fault, Unsupported, UsageError
 from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc
 from dp2emu.inputs import read_file
@@ -43,6 +44,7 @@ from dp2emu.limits import Limits
 from dp2emu.process.child import Command, Deadline, split_command
 from dp2emu.process.worker import call_of, command_of
 from dp2emu.rig import wire
+from dp2emu.rig.capabilities import Capabilities, ask_capabilities
 from dp2emu.rig.describing import make_payload
 from dp2emu.rig.failure import Finding, FindingKind, RigFailure, finding_of
 from dp2emu.rig.surface_budget import SurfaceBudget
@@ -166,6 +168,32 @@ class Served:
         answered = self._decoded(Kind.ANSWER, reply)
         assert isinstance(answered, Answered)
         return answered.answer
+
+    def get_driver_info(self, guid: bytes, data: bytes) -> DriverInfo | None:
+        """DdGetDriverInfo with the 16 bytes of a GUID and the data that the driver changes; None
+        if the driver has no such function.
+
+        Raises RigFailure if the driver crashes, hangs or stores beside the data.
+        """
+        reply = self._exchange(Ask.INFO, guid + data)
+        if reply.tag == Reply.DONE and self._head(wire.DONE, reply) == (wire.UNKNOWN,):
+            return None
+        if reply.tag != Reply.INFO:
+            self._done(reply)
+            self._broken(f"DdGetDriverInfo was answered by record {reply.tag}")
+        handled, result, actual, size = self._head(wire.INFO, reply)
+        found = reply.payload[wire.INFO.size :]
+        if size != len(data) or len(found) < size:
+            self._broken(f"{len(found)} bytes of driver information instead of {len(data)}")
+        return DriverInfo(handled, result, actual, found[:size], found[size:])
+
+    def capabilities(self) -> Capabilities | None:
+        """The capabilities that the driver announces; None if it tells nothing.
+
+        Raises RigFailure as ``get_driver_info``, and for an impossible announcement.
+        """
+        self._start()
+        return ask_capabilities(self.get_driver_info, self._abi)
 
     def finish(self) -> None:
         """Ask the driver to finish all its drawing, and wait for that."""

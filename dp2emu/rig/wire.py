@@ -30,6 +30,7 @@ class Ask(IntEnum):
     MAKE = 0x102
     READ = 0x103
     FINISH = 0x104
+    INFO = 0x105
 
 
 class Reply(IntEnum):
@@ -37,6 +38,7 @@ class Reply(IntEnum):
 
     WELCOME = 0x181
     DONE = 0x182
+    INFO = 0x183
 
 
 CORRUPT, UNKNOWN = 0xE0000001, 0xE0000002
@@ -47,6 +49,11 @@ WELCOME = Head(Struct("version" / DWORD, "abi" / DWORD, "payload_bytes" / DWORD)
 """Payload of the record WELCOME, a driver's greeting: protocol version, ``abi`` (bits of a
 pointer, 32 or 64), and the most bytes that a payload sent to it may have."""
 DONE = Head(Struct("result" / DWORD))
+ASK_INFO = Head(Struct("guid_low" / QWORD, "guid_high" / QWORD))
+"""Head of the record INFO to a driver, before the data of DdGetDriverInfo: the GUID's 16 bytes."""
+INFO = Head(Struct("handled" / DWORD, "ddRVal" / DWORD, "dwActualSize" / DWORD, "bytes" / DWORD))
+"""Head of the record INFO from a driver: DDHAL_DRIVER_*, results, size of the data behind it.
+After the data there is a DDPIXELFORMAT for each texture format of D3DHAL_GLOBALDRIVERDATA."""
 READ = Head(Struct("handle" / QWORD, "offset" / QWORD, "size" / QWORD))
 MAKE = Head(
     Struct(
@@ -60,6 +67,9 @@ MAKE = Head(
 )  # fmt: skip
 """Payload of the record MAKE, which creates a surface: size, levels, DDSCAPS, DDPIXELFORMAT, and
 its memory: ``bytes`` bytes, separate or from ``offset`` of surface ``parent`` on."""
+
+MOST_FORMATS = 1024
+"""Maximum number of formats that are asked of a driver; more are not read."""
 
 LONGEST = 64 << 20
 """Maximum size in bytes of the payload of a record between rig and driver."""

@@ -15,6 +15,7 @@ from dp2emu.capture.records import Called, ContextCreated, SurfaceCreated
 from dp2emu.conform import Case, Outcome, Verdict, kit, run_case, run_kit, version_of
 from dp2emu.conform.needs import query_need
 from dp2emu.conform.report import document, export, table
+from dp2emu.conform.target import HEIGHT, TARGET, WIDTH
 from dp2emu.d3d.capabilities import Capabilities
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
@@ -44,6 +45,8 @@ RENDER_STATES = {6: RenderState7, 7: RenderState7, 8: RenderState8}
 STAGE_STATES = {6: TextureStageState7, 7: TextureStageState7, 8: TextureStageState8}
 INTERNAL = 0
 """The texture stage state of the driver interface that binds a texture."""
+BOX_ROWS = 4
+"""Rows of the target that the box after a token under test covers in part."""
 PICTURES = ("alphatest", "blend", "depth", "line", "mask", "point", "texture")
 PROTOCOL = ("draw", "error", "state", "walk")
 
@@ -187,6 +190,8 @@ def changes() -> Iterator[tuple[str, int, bytes, bytes]]:
     for ddi in (7, 8):
         execute = bytes((39, 0, 1, 0, 3, 0, 0, 0, 3))
         yield "state.block.executed", ddi, execute, bytes((39, 0, 1, 0, 3, 0, 0, 0, 4))
+    yield "depth.written", 6, bytes((23, 0, 0, 0, 2)), bytes((23, 0, 0, 0, 8))
+    yield "walk.length.rectpatch.several", 8, bytes((61, 0, 2, 0)), bytes((61, 0, 1, 0))
     yield "draw.drawprimitive2.trianglelist", 8, bytes((59, 0, 1, 0)), bytes((52, 0, 1, 0))
 
 
@@ -236,6 +241,23 @@ def test_a_driver_of_each_version_without_pictures_is_passed_over(ddi: int) -> N
     assert {(o.verdict, o.why) for o in outcomes} == {
         (Verdict.SKIPPED, "nothing is drawn into memory")
     }
+
+
+class Clearing(Old):
+    """A driver that clears more than a CLEAR among draws says."""
+
+    def submit(self, call: Call) -> Answer:
+        answer = super().submit(call)
+        if any(each.token.op == Op.CLEAR for each in commands(call)) and call.vertices:
+            self.write(TARGET, 4 * BOX_ROWS * WIDTH, bytes(4 * WIDTH * (HEIGHT - BOX_ROWS)))
+        return answer
+
+
+def test_a_mistake_that_blackens_the_target_is_no_want_of_pictures() -> None:
+    for ddi in (7, 8):
+        case = case_of("walk.length.clear.2", ddi)
+        outcome = run_case(case, Clearing(ddi))
+        assert outcome.verdict is Verdict.FAILED and "instead of" in outcome.why
 
 
 # The version of a driver and its capabilities

@@ -5,8 +5,9 @@
  *     gcc dp2stub.c mydriver.c -o mydriver
  *     dp2emu replay CAPTURE --rig pipe:./mydriver
  *
- * A driver that has DdFlip, DdBlt or DdSetColorKey is compiled with -DDP2STUB_HAS_FLIP,
- * -DDP2STUB_HAS_BLT or -DDP2STUB_HAS_SETCOLORKEY.
+ * A driver that has DdFlip, DdBlt, DdSetColorKey or DdGetDriverInfo is compiled with
+ * -DDP2STUB_HAS_FLIP, -DDP2STUB_HAS_BLT, -DDP2STUB_HAS_SETCOLORKEY or
+ * -DDP2STUB_HAS_GETDRIVERINFO.
  */
 #if defined(__linux__)
 #define _XOPEN_SOURCE 700 /* for sigaction */
@@ -39,6 +40,9 @@ dp2_u32 DP2_ENTRY DdBlt(DP2_NAME(DD_BLTDATA) *data);
 #endif
 #if defined(DP2STUB_HAS_SETCOLORKEY)
 dp2_u32 DP2_ENTRY DdSetColorKey(DP2_NAME(DD_DRVSETCOLORKEYDATA) *data);
+#endif
+#if defined(DP2STUB_HAS_GETDRIVERINFO)
+dp2_u32 DP2_ENTRY DdGetDriverInfo(DP2_NAME(DD_GETDRIVERINFODATA) *data);
 #endif
 
 typedef struct streams {
@@ -136,6 +140,9 @@ int main(int count, char **arguments)
 #endif
 #if defined(DP2STUB_HAS_SETCOLORKEY)
     stub.driver.key = DdSetColorKey;
+#endif
+#if defined(DP2STUB_HAS_GETDRIVERINFO)
+    stub.driver.info = DdGetDriverInfo;
 #endif
     stub.read = from_stream;
     stub.write = to_stream;

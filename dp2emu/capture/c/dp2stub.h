@@ -37,9 +37,11 @@
 #define DP2STUB_MAKE 0x102
 #define DP2STUB_READ 0x103
 #define DP2STUB_FINISH 0x104
+#define DP2STUB_ASK_INFO 0x105
 /* What it is given back, beside DP2LOG_ANSWER and DP2LOG_MEMORY. */
 #define DP2STUB_WELCOME 0x181
 #define DP2STUB_DONE 0x182
+#define DP2STUB_INFO 0x183
 /* Results of the stub's own. */
 #define DP2STUB_CORRUPT 0xE0000001u
 #define DP2STUB_UNKNOWN 0xE0000002u
@@ -49,14 +51,16 @@
 #define DP2STUB_FLIP_BYTES 16
 #define DP2STUB_BLIT_BYTES 80
 #define DP2STUB_COLORKEY_BYTES 20
+#define DP2STUB_GUID_BYTES 16
+#define DP2STUB_MOST_FORMATS 1024u
 
 #define DP2STUB_SRCBLT 0x8u             /* DDCKEY_SRCBLT */
 #define DP2STUB_HASCKEYSRCBLT 0x800u    /* DDRAWISURF_HASCKEYSRCBLT */
 
 typedef DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) dp2stub_call_data;
 
-/* The driver's entry points; only drawing is a must.  The last three are DdFlip, DdBlt and
- * DdSetColorKey. */
+/* The driver's entry points; only drawing is a must.  The last four are DdFlip, DdBlt,
+ * DdSetColorKey and DdGetDriverInfo. */
 typedef struct dp2stub_driver {
     dp2_u32 (DP2_ENTRY *draw)(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data);
     dp2_u32 (DP2_ENTRY *create)(DP2_NAME(D3DHAL_CONTEXTCREATEDATA) *data);
@@ -65,6 +69,7 @@ typedef struct dp2stub_driver {
     dp2_u32 (DP2_ENTRY *flip)(DP2_NAME(DD_FLIPDATA) *data);
     dp2_u32 (DP2_ENTRY *blit)(DP2_NAME(DD_BLTDATA) *data);
     dp2_u32 (DP2_ENTRY *key)(DP2_NAME(DD_DRVSETCOLORKEYDATA) *data);
+    dp2_u32 (DP2_ENTRY *info)(DP2_NAME(DD_GETDRIVERINFODATA) *data);
 } dp2stub_driver;
 
 typedef struct dp2stub_surface {
@@ -404,6 +409,68 @@ DP2_FUNCTION dp2_u32 dp2stub_colorkey(dp2stub *stub, const dp2_u8 *at, size_t si
     return dp2stub_handled(handled, data.ddRVal);
 }
 
+/* What the driver tells of itself */
+
+DP2_FUNCTION int dp2stub_is_d3dcaps(const dp2_u8 *guid)
+{
+    static const dp2_u8 d3dcaps[] = GUID_D3DCAPS_BYTES;
+    int i;
+    for (i = 0; i < DP2STUB_GUID_BYTES; i++)
+        if (guid[i] != d3dcaps[i])
+            return 0;
+    return 1;
+}
+
+/* The texture formats that a D3DHAL_GLOBALDRIVERDATA points at, moved together behind `at`, which
+ * has `room` bytes; how many bytes they are. */
+DP2_FUNCTION size_t dp2stub_texture_formats(const DP2_NAME(D3DHAL_GLOBALDRIVERDATA) *known,
+                                            dp2_u8 *at, size_t room)
+{
+    const DP2_NAME(DDSURFACEDESC) *listed =
+        (const DP2_NAME(DDSURFACEDESC) *)known->lpTextureFormats;
+    size_t i, each = sizeof(listed->ddpfPixelFormat);
+    for (i = 0; listed && i < known->dwNumTextureFormats && i < DP2STUB_MOST_FORMATS; i++) {
+        if ((i + 1) * each > room)
+            break;
+        dp2stub_copy(at + i * each, &listed[i].ddpfPixelFormat, each);
+    }
+    return i * each;
+}
+
+/* The payload is the GUID and the driver's data, which go back behind the results; `at` is at a
+ * multiple of 8, so that they are too. */
+DP2_FUNCTION void dp2stub_info(dp2stub *stub, dp2_u8 *at, size_t size)
+{
+    DP2_NAME(DD_GETDRIVERINFODATA) data;
+    DP2_NAME(D3DHAL_GLOBALDRIVERDATA) known;
+    dp2_u8 head[16], *to = head;
+    dp2log_piece pieces[2];
+    if (size < DP2STUB_GUID_BYTES || !stub->driver.info) {
+        dp2stub_done(stub, size < DP2STUB_GUID_BYTES ? DP2STUB_CORRUPT : DP2STUB_UNKNOWN);
+        return;
+    }
+    dp2stub_clear(&data, sizeof(data));
+    data.dhpdev = (dp2_uptr)stub->adapter;
+    data.dwSize = sizeof(data);
+    dp2stub_copy(&data.guidInfo, at, DP2STUB_GUID_BYTES);
+    data.dwExpectedSize = (dp2_u32)(size - DP2STUB_GUID_BYTES);
+    data.lpvData = (dp2_uptr)(at + DP2STUB_GUID_BYTES);
+    to = dp2log_put32(to, stub->driver.info(&data));
+    to = dp2log_put32(to, data.ddRVal);
+    to = dp2log_put32(to, data.dwActualSize);
+    dp2log_put32(to, (dp2_u32)(size - DP2STUB_GUID_BYTES));
+    pieces[0].data = head;
+    pieces[0].size = sizeof(head);
+    pieces[1].data = at + DP2STUB_GUID_BYTES;
+    pieces[1].size = size - DP2STUB_GUID_BYTES;
+    if (dp2stub_is_d3dcaps(at) && data.dwActualSize >= sizeof(known) &&
+        pieces[1].size >= sizeof(known)) {
+        dp2stub_copy(&known, pieces[1].data, sizeof(known));
+        pieces[1].size += dp2stub_texture_formats(&known, at + size, stub->room - size);
+    }
+    dp2log_record(&stub->log, DP2STUB_INFO, stub->time, pieces, 2);
+}
+
 /* Contexts */
 
 DP2_FUNCTION dp2stub_context *dp2stub_context_of(dp2stub *stub, int used, dp2log_u64 number)
@@ -547,6 +614,8 @@ DP2_FUNCTION void dp2stub_answer(dp2stub *stub, dp2_u32 tag, dp2_u8 *at, size_t 
         dp2stub_load(stub, at, size);
     else if (tag == DP2LOG_CALL)
         dp2stub_call(stub, at, size);
+    else if (tag == DP2STUB_ASK_INFO)
+        dp2stub_info(stub, at, size);
     else if (tag == DP2LOG_END)
         stub->over = 1;
     else
