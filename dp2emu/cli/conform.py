@@ -12,7 +12,7 @@ from dp2emu.cli.options import with_rig
 from dp2emu.cli.outcome import DIFFERS, FINE, say
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
-from dp2emu.conform import Case, Verdict, kit, run_kit, version_of
+from dp2emu.conform import Case, Outcome, Verdict, kit, run_kit, version_of
 from dp2emu.conform.announcement import caps_document, caps_table
 from dp2emu.conform.report import case_results, counts, document, export, table
 from dp2emu.dp2.table import Since
@@ -38,6 +38,16 @@ from dp2emu.rig.spec import using_rig
 )
 @with_junit
 @click.option(
+    "--html", "html_path", metavar="PATH", type=OUTPUT, help='Write a page; "-" is stdout.'
+)
+@click.option(
+    "--failures",
+    "failures_path",
+    metavar="DIR",
+    type=OUTPUT,
+    help="Write each failed case as a capture, a C program, and pictures or text.",
+)
+@click.option(
     "--export", "folder", metavar="DIR", type=OUTPUT, help="Only write the cases as files."
 )
 @click.option(
@@ -51,6 +61,8 @@ def command(
     ddi: str | None,
     json_path: str | None,
     junit_path: str | None,
+    html_path: str | None,
+    failures_path: str | None,
     folder: str | None,
     wild: bool,
     listing: bool,
@@ -69,13 +81,15 @@ def command(
         version = int(ddi or version_of(driven))
         cases = kit(*families, ddi=version, wild=wild, capabilities=capabilities_of(driven))
         outcomes = list(run_kit(cases, driven))
-    if json_path != "-":
+    if "-" not in (json_path, html_path):
         click.echo("\n".join(map(plain, table(outcomes))))
     if json_path is not None:
         with text_output(json_path) as page:
             json.dump(document(rig, outcomes, version), page, indent=1)
             page.write("\n")
-    write_junit(junit_path, f"dp2emu conform {rig}", case_results(outcomes))
+    if junit_path is not None:
+        write_junit(junit_path, f"dp2emu conform {rig}", case_results(outcomes))
+    _write_failures(rig, outcomes, html_path, failures_path)
     found = counts(outcomes)
     before = "" if version == Since.DX9 else f"DirectX {version}: "
     say(before + ", ".join(f"{number} {verdict}" for verdict, number in found.items()))
@@ -107,3 +121,18 @@ def _listed(cases: tuple[Case, ...]) -> int:
 def _exported(cases: tuple[Case, ...], folder: str) -> int:
     say(f"{export(cases, Path(folder))} cases in {folder}")
     return FINE
+
+
+def _write_failures(
+    rig: str, outcomes: list[Outcome], html_path: str | None, folder: str | None
+) -> None:
+    # Imported here: other runs need neither pictures nor templates.
+    if html_path is not None:
+        from dp2emu.conform.page import page
+
+        with text_output(html_path) as file:
+            file.write(page(rig, outcomes))
+    if folder is not None:
+        from dp2emu.conform.failures import write_failures
+
+        write_failures(Path(folder), outcomes)

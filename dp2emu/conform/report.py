@@ -1,11 +1,12 @@
-"""Outcomes as a table, JSON and test cases; the kit as raw driver logs with an index."""
+"""Outcomes and causes as text, JSON and test cases; the kit as raw driver logs with an index."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from msgspec.structs import asdict
@@ -13,14 +14,18 @@ from msgspec.structs import asdict
 from dp2emu.capture.rawlog import LogWriter
 from dp2emu.capture.records import Annotation, Answered, Called, ContextDestroyed, Record
 from dp2emu.conform.case import Case
+from dp2emu.conform.causes import RULES, Cause, causes
 from dp2emu.conform.running import Outcome, Verdict, run_case
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import Dp2Error
+from dp2emu.escaping import plain
 from dp2emu.junit import CaseResult, Result
 from dp2emu.outputs import whole_output, write_file
 
 INDEX = "cases.json"
+_WIDTH = 99
+"""Number of columns in which the names of cases are written."""
 
 
 def counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
@@ -29,22 +34,27 @@ def counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
     return {verdict.value: found[verdict] for verdict in Verdict}
 
 
-def table(outcomes: Iterable[Outcome]) -> list[str]:
-    """Lines of text: for each family of cases the number by verdict; then each failure, each
-    warning, and the capabilities for want of which cases were skipped.
-    """
-    outcomes = list(outcomes)
-    families: dict[str, list[Outcome]] = {}
+def families(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
+    """Outcomes by family, the first part of a case's name."""
+    found: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
-        families.setdefault(outcome.case.name.partition(".")[0], []).append(outcome)
-    lines = ["family    " + "".join(f"{verdict.value:>9}" for verdict in Verdict)]
-    for family, members in families.items():
+        found.setdefault(outcome.case.name.partition(".")[0], []).append(outcome)
+    return found
+
+
+def table(outcomes: Sequence[Outcome]) -> list[str]:
+    """Lines of text: each cause of failures with its cases; numbers by family and verdict;
+    each warning; the capabilities for want of which cases were skipped.
+    """
+    found = causes(outcomes)
+    rules = {outcome.case.name: outcome.case for outcome in outcomes}
+    lines = []
+    for number, cause in enumerate(found, 1):
+        lines += [f"{number}. {cause.what}", *_cause_lines(cause, rules[cause.cases[0]]), ""]
+    lines.append("family    " + "".join(f"{verdict.value:>9}" for verdict in Verdict))
+    for family, members in families(outcomes).items():
         cells = counts(members).values()
         lines.append(f"{family:<10}" + "".join(f"{number:>9}" for number in cells))
-    for outcome in outcomes:
-        if outcome.verdict is Verdict.FAILED:
-            case = outcome.case
-            lines += ["", f"{case.name}: {outcome.why}", f"  {case.rule} ({case.source})"]
     for outcome in outcomes:
         if outcome.verdict is Verdict.WARNED:
             case = outcome.case
@@ -57,11 +67,25 @@ def table(outcomes: Iterable[Outcome]) -> list[str]:
     return lines
 
 
+def _cause_lines(cause: Cause, case: Case) -> Iterator[str]:
+    """The names of a cause's cases, and the first of them with its rule."""
+    for names, what in ((cause.cases, "failed"), (cause.consequences, "consequences")):
+        if names:
+            text = f"{len(names)} {what}: {', '.join(names)}"
+            yield from wrap(text, _WIDTH, initial_indent="   ", subsequent_indent="     ",
+                            break_on_hyphens=False)  # fmt: skip
+    yield f"   {cause.cases[0]}: {cause.example}"
+    yield f"   {case.rule} ({case.source})"
+
+
 def document(rig: str, outcomes: Sequence[Outcome], ddi: int = 9) -> dict[str, Any]:
-    """A JSON object with the numbers of cases by verdict, and the outcome of each case.
+    """A JSON object with the numbers of cases by verdict, the causes of failures, and the outcome
+    of each case with its cause, None unless it failed.
 
     ``ddi`` is the version of the interface that the cases are for.
     """
+    found = causes(outcomes)
+    named = _causes_by_name(found)
     rows = [
         {
             "name": outcome.case.name,
@@ -72,10 +96,18 @@ def document(rig: str, outcomes: Sequence[Outcome], ddi: int = 9) -> dict[str, A
             "verdict": outcome.verdict.value,
             "why": outcome.why,
             "lacks": list(outcome.lacks),
+            "cause": named[outcome.case.name].what if outcome.case.name in named else None,
         }
         for outcome in outcomes
     ]
-    return {"rig": rig, "ddi": ddi, **counts(outcomes), "cases": rows}
+    rules = [{"name": rule.name, "says": rule.says} for rule in RULES]
+    shown: dict[str, Any] = {"causes": [asdict(cause) for cause in found]}
+    shown |= {"rules": rules, "cases": rows}
+    return {"rig": rig, "ddi": ddi, **counts(outcomes), **shown}
+
+
+def _causes_by_name(found: Iterable[Cause]) -> dict[str, Cause]:
+    return {name: cause for cause in found for name in cause.names}
 
 
 _RESULTS = {
@@ -87,18 +119,21 @@ _RESULTS = {
 """By verdict, results of JUnit XML, which has no warnings: these are skipped, with a message."""
 
 
-def case_results(outcomes: Iterable[Outcome]) -> list[CaseResult]:
-    """The outcomes as test cases for JUnit XML."""
-    return list(map(_case_result, outcomes))
+def case_results(outcomes: Sequence[Outcome]) -> list[CaseResult]:
+    """The outcomes as test cases for JUnit XML; the text of a failure ends with its cause."""
+    named = _causes_by_name(causes(outcomes))
+    return [_case_result(outcome, named.get(outcome.case.name)) for outcome in outcomes]
 
 
-def _case_result(outcome: Outcome) -> CaseResult:
+def _case_result(outcome: Outcome, cause: Cause | None) -> CaseResult:
     family, _, name = outcome.case.name.partition(".")
-    source = f"{outcome.case.rule} ({outcome.case.source})"
+    text = f"{outcome.case.rule} ({outcome.case.source})"
+    if cause is not None:
+        text += f"\ncause of {len(cause.names)} failures: {plain(cause.what)}"
     why = outcome.why
     if outcome.verdict is Verdict.WARNED:
         why = f"warning: {why}; {outcome.case.disputed}"
-    return CaseResult(family, name, _RESULTS[outcome.verdict], why, source)
+    return CaseResult(family, name, _RESULTS[outcome.verdict], why, text)
 
 
 def export(cases: Iterable[Case], folder: Path) -> int:

@@ -20,6 +20,7 @@ from dp2emu.capture.records import (
     SurfaceDestroyed,
 )
 from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed, Shown
+from dp2emu.conform.evidence import Died, Evidence, Part, WrongMemory, WrongPayload, WrongResult
 from dp2emu.conform.needed import lacking
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.call import Answer, Call
@@ -47,18 +48,24 @@ class Verdict(Enum):
 class Outcome(msgspec.Struct, frozen=True):
     """The verdict on a case; ``why`` is the reason for a failure or for skipping it.
 
-    ``lacks`` are the capabilities for want of which it was skipped: the driver does not announce
-    them.
+    ``evidence`` is what a failed case found, None if that is not a result, a payload, memory or
+    the end of the driver.  ``lacks`` are the capabilities for want of which it was skipped: the
+    driver does not announce them.
     """
 
     case: Case
     verdict: Verdict
     why: str = ""
     lacks: tuple[str, ...] = ()
+    evidence: Evidence | None = None
 
 
 class _Broken(Exception):
     """Raised if the driver breaks the rule that a case tests; the message says how."""
+
+    def __init__(self, what: str, evidence: Evidence | None = None) -> None:
+        super().__init__(what)
+        self.evidence = evidence
 
 
 class _Refused(Exception):
@@ -99,11 +106,12 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
         return Outcome(case, Verdict.SKIPPED, str(refused))
     except _Broken as broken:
         verdict = Verdict.WARNED if case.disputed else Verdict.FAILED
-        return Outcome(case, verdict, str(broken))
+        return Outcome(case, verdict, str(broken), evidence=broken.evidence)
     except RigFailure as failure:
         session.restart()
         finding = failure.finding  # without the address, which may differ from run to run
-        return Outcome(case, Verdict.FAILED, f"{finding.kind.value}: {finding.what}")
+        why = f"{finding.kind.value}: {finding.what}"
+        return Outcome(case, Verdict.FAILED, why, evidence=Died(finding))
     except Dp2Error as error:
         return Outcome(case, Verdict.FAILED, error.what)
     finally:
@@ -141,8 +149,7 @@ class _Session(msgspec.Struct):
         self.rig.finish()
         for context in self.contexts if self.queries else ():
             self._drain(context)
-        for shown in self.case.shown:
-            self._check_memory(shown)
+        self._check_memory([self._look(shown) for shown in self.case.shown])
 
     def leave(self) -> None:
         """Destroy the case's contexts and surfaces; if the driver crashes or hangs, restart it."""
@@ -202,19 +209,24 @@ class _Session(msgspec.Struct):
 
     # Judging
 
-    def _check_memory(self, shown: Shown) -> None:
-        """Read the surface ``shown.handle`` and compare it with the expected bytes.
-
-        Raises ``_Broken`` for a difference, and ``_Refused`` if a ``probe`` reads zeros.
-        """
+    def _look(self, shown: Shown) -> Part:
+        """Read the bytes that ``shown`` names.  Raises ``_Refused`` if a ``probe`` is zero."""
         found = self.rig.read(shown.handle, shown.offset, len(shown.data))
         if shown.probe and not any(found):
             raise _Refused("nothing is drawn into memory")
-        for at in range(0, len(found), 4):
-            one, other = found[at : at + 4], shown.data[at : at + 4]
-            if one != other:
-                where = f"surface {shown.handle} at byte {shown.offset + at}"
-                raise _Broken(f"{where}: {one[::-1].hex()} instead of {other[::-1].hex()}")
+        return Part(shown.handle, shown.offset, found, shown.data)
+
+    def _check_memory(self, parts: list[Part]) -> None:
+        """Compare memory with the expected bytes.  Raises ``_Broken`` for a difference."""
+        wrong = [(part, at) for part in parts for at in _differing(part)]
+        if not wrong:
+            return
+        part, at = wrong[0]
+        one, other = part.found[at : at + 4], part.expected[at : at + 4]
+        where = f"surface {part.handle} at byte {part.offset + at}"
+        more = f", and {len(wrong) - 1} more DWORDs" if len(wrong) > 1 else ""
+        what = f"{where}: {one[::-1].hex()} instead of {other[::-1].hex()}{more}"
+        raise _Broken(what, WrongMemory(tuple(parts)))
 
     def _submit(self, call: Call) -> Answer:
         answer = self.rig.submit(call)
@@ -231,13 +243,17 @@ class _Session(msgspec.Struct):
         named = expect.ddrval not in (ANY_FAILURE, answer.ddrval)
         if failed != wanted or (wanted and named):
             should = "a failure" if expect.ddrval == ANY_FAILURE else hr_name(expect.ddrval)
-            raise _Broken(f"{where}: ddrval is {hr_name(answer.ddrval)}, not {should}")
+            what = f"ddrval is {hr_name(answer.ddrval)}, not {should}"
+            raise _Broken(f"{where}: {what}", self._wrong(answer, expect))
         if failed:
             if answer.dwErrorOffset != expect.offset:
                 what = f"dwErrorOffset is {answer.dwErrorOffset}, not {expect.offset}"
-                raise _Broken(f"{where}: {what}")
+                raise _Broken(f"{where}: {what}", self._wrong(answer, expect))
             return False
         return self.queries and self._receive(where, expect, answer, call)
+
+    def _wrong(self, answer: Answer, expect: Expect) -> WrongResult:
+        return WrongResult(self.calls, answer.ddrval, answer.dwErrorOffset, expect)
 
     def _receive(self, where: str, expect: Expect, answer: Answer, call: Call) -> bool:
         """Check the responses of a call; returns whether RESPONSECONTINUE announces more."""
@@ -271,7 +287,8 @@ class _Session(msgspec.Struct):
             raise _Broken(f"{where}: query {record.query} is answered before {due.query}")
         if not record.data.startswith(due.begins):
             what = f"{record.data.hex()} instead of {due.begins.hex()}"
-            raise _Broken(f"{where}: query {record.query} is answered {what}")
+            payload = WrongPayload(self.calls, due.query, due.type, record.data, due.begins)
+            raise _Broken(f"{where}: query {record.query} is answered {what}", payload)
         self.pending.remove(due)
 
     def _drain(self, context: int) -> None:
@@ -294,6 +311,14 @@ class _Session(msgspec.Struct):
 
     def _left(self, context: int) -> list[Owed]:
         return [owed for owed in self.pending if owed.context == context]
+
+
+def _differing(part: Part) -> list[int]:
+    """The offsets in ``part`` of the DWORDs that differ."""
+    found, expected = part.found, part.expected
+    if found == expected:
+        return []
+    return [at for at in range(0, len(expected), 4) if found[at : at + 4] != expected[at : at + 4]]
 
 
 _PERFORM: dict[type[Record], Callable[[_Session, Any], None]] = {

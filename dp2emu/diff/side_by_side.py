@@ -35,8 +35,8 @@ def side_by_side(
     require_pixels(one, other)
     panels = [_titled(titles[0], one[..., :3]), _titled(titles[1], other[..., :3])]
     if one.shape[:2] == other.shape[:2]:
-        marked = _marked(one, differences(one, other), tolerance)
-        panels.append(_titled("difference", marked))
+        apart = marked(one, differences(one, other), tolerance)
+        panels.append(_titled("difference", apart))
     height = max(panel.shape[0] for panel in panels)
     width = sum(panel.shape[1] + _GAP for panel in panels)
     sheet = np.full((height + 2 * _GAP, width + _GAP, 3), _PAPER, np.uint8)
@@ -59,8 +59,12 @@ def _titled(title: str, image: Pixels) -> Pixels:
     return panel
 
 
-def _marked(image: Pixels, apart: NDArray[np.uint8], tolerance: int) -> NDArray[np.uint8]:
-    marked = image[..., :3] // _FAINT
-    marked[apart > 0] = _WITHIN
-    marked[apart > tolerance] = _BEYOND
-    return marked
+def marked(image: Pixels, apart: NDArray[np.uint8], tolerance: int = 0) -> NDArray[np.uint8]:
+    """uint8 (height, width, 3): an image darkened, with marks where pixels differ.
+
+    ``apart`` has the difference of each pixel: red beyond ``tolerance``, else blue if not 0.
+    """
+    dark = image[..., :3] // _FAINT
+    dark[apart > 0] = _WITHIN
+    dark[apart > tolerance] = _BEYOND
+    return dark

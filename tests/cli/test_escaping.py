@@ -153,11 +153,15 @@ def test_the_last_words_of_a_driver_are_no_orders(
     words = tmp_path / "words"
     words.write_text(EVIL, "utf-8")
     rig = f"pipe:sh -c 'cat {words} >&2; exit 3'"
+    page, failures = tmp_path / "out.html", tmp_path / "failed"
+    to = ["--html", str(page), "--failures", str(failures)]
     for json_path in ("-", str(tmp_path / "out.json")):
-        run(["conform", "query.type.event", "--rig", rig, "--json", json_path])
+        run(["conform", "query.type.event", "--rig", rig, "--json", json_path, *to])
         shown = capfd.readouterr()
         assert "red" in shown.out
         assert not obeyed(*shown)
+        told = [each.read_text("utf-8") for each in (page, *failures.glob("*.txt"))]
+        assert all("red" in each for each in told) and not obeyed(*told)
     run(["replay", str(SOURCE), "--rig", rig])
     assert not obeyed(*capfd.readouterr())
 

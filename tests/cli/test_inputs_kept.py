@@ -87,6 +87,7 @@ CASES = [
     Case("shader a.vs -o OUT", "a.vs", ("file", "out")),
     Case("conform walk --rig recorded:a.dp2 --json OUT", "a.dp2", ("rig", "json_path")),
     Case("conform walk --rig recorded:a.dp2 --junit OUT", "a.dp2", ("rig", "junit_path")),
+    Case("conform walk.none --rig recorded:a.dp2 --html OUT", "a.dp2", ("rig", "html_path")),
     Case("minimize a.dp2 --check false -o OUT", "a.dp2", ("file", "out")),
     Case("minimize a.bin --bare --vertices b.dp2 --check false -o OUT", "b.dp2",
          ("vertices", "out")),
@@ -101,6 +102,7 @@ CASES = [
     Case("diff-images shown seen --out OUT", "seen", ("other", "out")),
 ]  # fmt: skip
 WITHOUT = {
+    ("conform", "rig", "failures_path"): "a folder",
     ("conform", "rig", "folder"): "nothing but cases is exported: the rig is not opened",
     ("state", "file", "pictures"): "a folder beside a file",
     ("state", "vertices", "pictures"): "a folder",

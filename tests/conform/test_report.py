@@ -27,24 +27,30 @@ OUTCOMES = [
 ]
 
 
-def test_the_table_counts_by_family_and_says_what_failed() -> None:
+def test_the_table_has_causes_with_their_cases_first_and_then_counts_by_family() -> None:
     lines = table(OUTCOMES)
-    assert lines[0].split() == ["family", "passed", "failed", "warned", "skipped"]
-    assert lines[1].split() == ["query", "0", "1", "0", "1"]
-    assert lines[2].split() == ["error", "1", "0", "0", "0"]
-    assert lines[3].split() == ["draw", "0", "0", "1", "0"]
-    assert lines[5].startswith("query.order.event: query 5 is late")
-    assert 'answered in issue order (wire format, "Responses")' in lines[6]
-    assert lines[8] == "warning: draw.viewport: query 1 is answered 20"
-    assert lines[9].endswith(f"but {OUTCOMES[3].case.disputed}")
+    assert lines[0] == "1. query 5 is late \x1b[0m"
+    assert lines[1] == "   1 failed: query.order.event"
+    assert lines[2].startswith("   query.order.event: query 5 is late")
+    assert 'answered in issue order (wire format, "Responses")' in lines[3]
+    assert lines[5].split() == ["family", "passed", "failed", "warned", "skipped"]
+    assert lines[6].split() == ["query", "0", "1", "0", "1"]
+    assert lines[7].split() == ["error", "1", "0", "0", "0"]
+    assert lines[8].split() == ["draw", "0", "0", "1", "0"]
+    assert lines[10] == "warning: draw.viewport: query 1 is answered 20"
+    assert lines[11].endswith(f"but {OUTCOMES[3].case.disputed}")
 
 
-def test_the_document_has_every_case() -> None:
+def test_the_document_has_every_case_and_every_cause() -> None:
     made = document("emulator", OUTCOMES)
     assert (made["rig"], made["passed"], made["failed"], made["skipped"]) == ("emulator", 1, 1, 1)
     verdicts = ["failed", "skipped", "passed", "warned"]
     assert [row["verdict"] for row in made["cases"]] == verdicts
     assert [bool(row["disputed"]) for row in made["cases"]] == [False, False, False, True]
+    (cause,) = made["causes"]
+    assert (cause["rule"], cause["cases"]) == ("error", ("query.order.event",))
+    assert [row["cause"] for row in made["cases"]] == [cause["what"], None, None, None]
+    assert "error" in {rule["name"] for rule in made["rules"]}
 
 
 def test_junit_xml_reads_back() -> None:
@@ -53,6 +59,7 @@ def test_junit_xml_reads_back() -> None:
     failed, skipped, passed, warned = suite
     assert (failed.get("classname"), failed.get("name")) == ("query", "order.event")
     assert failed[0].get("message") == "query 5 is late \\x1b[0m"
+    assert (failed[0].text or "").endswith("cause of 1 failures: query 5 is late \\x1b[0m")
     assert skipped[0].tag == "skipped" and len(passed) == 0
     assert (warned[0].get("message") or "").startswith("warning: query 1 is answered 20; only a")
 

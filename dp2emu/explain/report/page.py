@@ -20,23 +20,40 @@ _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 def page_of(model: dict[str, Any]) -> str:
     """HTML text of a page with a model (``model.report_model``); it loads nothing else.
 
+    Its policy is that of ``rendered``, so that a name in the capture cannot become code.
+    """
+    # The script's JSON is escaped for its element, and is not HTML.
+    return rendered(_text("page.html.j2"), page_style(), _script(),
+                    title=model["title"], model=script_json(model))  # fmt: skip
+
+
+def page_style() -> str:
+    """The style sheet of reports."""
+    return _text("page.css")
+
+
+def rendered(
+    template: str, style: str, script: str = "", *, model: str = "", **values: Any
+) -> str:
+    """HTML text of a Jinja template that extends ``shell.html.j2``; ``values`` are escaped.
+
     The page's policy allows its own script and style by their hashes, pictures in data URLs, and
-    nothing else, so that a name in the capture cannot become code.
+    nothing else.  ``model`` must be text that may stand in a script element.
     """
     # Imported here: only reports need it.
-    from jinja2 import Environment
+    from jinja2 import Environment, FunctionLoader
     from markupsafe import Markup
 
-    style, script = _text("page.css"), _script()
-    environment = Environment(autoescape=True, keep_trailing_newline=True)
-    return environment.from_string(_text("page.html.j2")).render(
-        title=model["title"],
+    environment = Environment(
+        autoescape=True, keep_trailing_newline=True, loader=FunctionLoader(_text)
+    )
+    return environment.from_string(template).render(
         generator=f"dp2emu {__version__}",
         policy=_policy(style, script),
-        # These three are ours, or escaped for a script element, and not HTML.
         style=Markup(style),
         script=Markup(script),
-        model=Markup(script_json(model)),
+        model=Markup(model),
+        **values,
     )
 
 

@@ -1,0 +1,97 @@
+"""Conformance cases on the emulator, as they are and with their vertices moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from dp2emu.capture.records import Called, Record
+from dp2emu.conform.case import Case, Shown
+from dp2emu.conform.evidence import Evidence, WrongMemory, WrongPayload
+from dp2emu.conform.running import run_case
+from dp2emu.conform.target import HEIGHT, PIXEL_BYTES, TARGET, WIDTH
+from dp2emu.d3d.fvf import POSITION, XYZRHW
+from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.options import Options
+
+Words = NDArray[np.uint32]
+"""Pixel words (height, width)."""
+Mask = NDArray[np.bool_]
+"""A flag for each pixel (height, width)."""
+Move = tuple[float, float]
+"""Displacement (x, y) in pixels."""
+
+_REFERENCE = Options(engine="reference")
+_AWAY = 4096.0
+"""Displacement in pixels by which no vertex stays near the target."""
+_HALVES = (0.0, 0.5, -0.5, 1.0, -1.0)
+MOVES: tuple[Move, ...] = tuple(
+    sorted(
+        set(product(_HALVES, repeat=2)) - {(0.0, 0.0)},
+        key=lambda move: (abs(move[0]) + abs(move[1]), move),
+    )
+)
+"""Displacements of vertices by half pixels and pixels, the shortest first."""
+
+
+def target_of(case: Case) -> Words:
+    """The words of the render target at the end of a case."""
+    unlike = bytes((1,)) * (PIXEL_BYTES * WIDTH * HEIGHT)
+    evidence = _run(replace(case, shown=(Shown(TARGET, 0, unlike),)))
+    if not isinstance(evidence, WrongMemory):  # an answer is wrong too, when vertices are moved
+        return target_of(replace(case, owed=()))
+    return np.frombuffer(evidence.parts[0].found, "<u4").reshape(HEIGHT, WIDTH)
+
+
+def explaining_move(failures: list[tuple[Case, Evidence | None]]) -> Move | None:
+    """The shortest displacement of vertices with which the emulator finds the same in every case
+    as the driver did; None if there is none.
+    """
+    for move in MOVES:
+        if all(same(_run(moved(case, move)), evidence) for case, evidence in failures):
+            return move
+    return None
+
+
+def draws_nothing(case: Case, evidence: Evidence | None) -> bool:
+    """Whether a driver found what the emulator finds if all vertices are outside of the target."""
+    return same(_run(moved(case, (_AWAY, _AWAY))), evidence)
+
+
+def still(case: Case, moves: Iterable[Move] = MOVES) -> Mask:
+    """The pixels of the target that do not change when the vertices move, by each of ``moves``."""
+    drawn = target_of(case)
+    return np.all([target_of(moved(case, move)) == drawn for move in moves], axis=0)
+
+
+def same(one: Evidence | None, other: Evidence | None) -> bool:
+    """Whether two runs found the same pictures, or the same payload of a query."""
+    if isinstance(one, WrongMemory) and isinstance(other, WrongMemory):
+        return [part.found for part in one.parts] == [part.found for part in other.parts]
+    if isinstance(one, WrongPayload) and isinstance(other, WrongPayload):
+        return (one.query, one.found) == (other.query, other.found)
+    return False
+
+
+def moved(case: Case, move: Move) -> Case:
+    """The case with the transformed vertices of its calls moved."""
+    return replace(case, records=tuple(_moved(case.records, move)))
+
+
+def _moved(records: tuple[Record, ...], move: Move) -> Iterator[Record]:
+    for record in records:
+        call = record.call if isinstance(record, Called) else None
+        if call is None or not call.vertices or call.dwVertexType & POSITION != XYZRHW:
+            yield record
+            continue
+        rows = np.frombuffer(call.vertices, np.uint8).reshape(-1, call.dwVertexSize).copy()
+        rows[:, :8].view("<f4")[...] += np.float32(move)
+        yield Called(replace(call, vertices=rows.tobytes()))
+
+
+def _run(case: Case) -> Evidence | None:
+    return run_case(case, Driver(options=_REFERENCE)).evidence
