@@ -265,7 +265,11 @@ RUN = {
     "dp2emu why streams/mistakes/street.dp2 1": Result(
         out="E5 2:6 DRAWINDEXEDPRIMITIVE: 736 samples"
     ),
-    # docs/rigs.rst
+    # docs/init_driver.rst, docs/rigs.rst
+    "dp2emu init-driver mydriver": Result(
+        err=r"\d\d files in mydriver; make check builds and tests the driver",
+        files=("mydriver/driver.c", "mydriver/.github/workflows/driver.yml"),
+    ),
     "gcc -shared -fPIC -I \"$(python -c 'from dp2emu.capture.headers import INCLUDES; "
     "print(INCLUDES)')\" mydriver.c -o mydriver.so": Result(files=("mydriver.so",)),
     "python docs/rig_example.py ./mydriver.so": Result(out="event: S_OK\n"),

@@ -74,6 +74,7 @@ CASES = {
     "convert to C": Case("convert a.dp2 o.c", ("o.c",)),
     "shader": Case("shader a.vs -o o.bin", ("o.bin",)),
     "conform": Case("conform walk --json o.json --junit o.xml", ("o.json", "o.xml")),
+    "init-driver": Case("init-driver made"),
     "fuzz": Case("fuzz --plain --target walk --execs 100 --corpus kept --jobs 1", costly=True),
     "fuzz, export": Case("fuzz --export kept"),
     "minimize": Case("minimize a.dp2 --check ./check -o o.dp2", ("o.dp2",), costly=True),

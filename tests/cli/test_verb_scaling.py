@@ -39,6 +39,7 @@ from dp2emu.fuzz.minimize import TRIES, minimize, save
 from dp2emu.junit import junit
 from dp2emu.picture import encode_png
 from dp2emu.rig.spec import using_rig
+from dp2emu.template_driver import init_driver
 from dp2emu.shader.sm.assemble import assemble
 from dp2emu.text import open_any
 from tests.cli import growing
@@ -236,6 +237,13 @@ def conformed(given: tuple[Path, list[ConformanceCase]]) -> None:
     export(chosen, folder)
 
 
+def inhabited(path: Path, dimension: str, n: int) -> Path:
+    """A folder with n files of a user's."""
+    for i in range(n):
+        (path / f"mine{i}.c").write_bytes(b"")
+    return path
+
+
 def corpus(path: Path, dimension: str, n: int) -> tuple[Path, int]:
     path.mkdir(exist_ok=True)
     for i in range(n):
@@ -358,6 +366,7 @@ CASES: dict[str, dict[str, list[Case]]] = {
         JSON: [command(shader_words, "shader", "FILE")],
     },
     "conform": {NONE: [Case(cases, conformed)]},
+    "init-driver": {NONE: [Case(inhabited, init_driver)]},
     "fuzz": {NONE: [Case(corpus, fuzzed, sorts=True)]},
     "minimize": {
         CAPTURE: [Case(records, minimized, growing.DIMENSIONS[1:], sorts=True)],
