@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dp2emu.capture.headers import INCLUDES
 from tests.tools.loading import ROOT
@@ -31,12 +31,18 @@ class Result(NamedTuple):
     more: str = ""
 
 
+def in_driver(command: str, **expected: Any) -> Result:
+    """The result of a command behind ``cd mydriver``."""
+    return Result(instead=f"cd mydriver && {command}", **expected)
+
+
 FEW = " --tries 40"
 """Option of ``minimize``, which else tries captures for a minute."""
 PICTURE = "out/call000001_surface2.png"
 FINE = r"2 calls, 2 of 2 answers as recorded, 2 of 2 queries answered.* 0 faults"
 PIXEL = Result(out=r"E4 .*\n    primitive 0: written; [^$]*value: 0\.666667 0\.992157 0\.14902 1")
 PASSED = Result(out=r"query +35 +0 +0\nresponse +18 +0 +0", err="53 passed, 0 failed")
+GREEN = r"\nquery +[1-9]\d +0 +\d+\nresponse +[1-9]\d +0 +0\n"
 SHADER = Result(files=("toon.bin",))
 LISTED = Result(out=r"\Avs_\d_\d\n")
 BATCH = Result(err="2 files: 2 fine", files=("results.jsonl",))
@@ -270,6 +276,31 @@ RUN = {
         err=r"\d\d files in mydriver; make check builds and tests the driver",
         files=("mydriver/driver.c", "mydriver/.github/workflows/driver.yml"),
     ),
+    "cd mydriver": Result(),
+    "make check": in_driver("make check", out=GREEN, files=("mydriver/driver.so",)),
+    "dp2emu conform error walk --rig native:./driver.so": in_driver(
+        "dp2emu conform error walk --rig native:./driver.so", err=r"\d+ passed, 0 failed"
+    ),
+    "dp2emu conform draw --rig native:./driver.so": in_driver(
+        "dp2emu conform draw --rig native:./driver.so", code=1,
+        out=r"\ndraw\.trianglelist\.0: call 1: query 1 is answered 4a000000 instead of 62000000\n",
+    ),
+    "dp2emu conform draw.trianglelist.0 --export cases": in_driver(
+        "dp2emu conform draw.trianglelist.0 --export cases",
+        files=("mydriver/cases/draw.trianglelist.0.dp2log",),
+    ),
+    "dp2emu dump cases/draw.trianglelist.0.dp2log": in_driver(
+        "dp2emu dump cases/draw.trianglelist.0.dp2log", out="RenderState=D3DRS_CULLMODE dwState=1 "
+    ),
+    "make": in_driver("make"),
+    "make piped": in_driver("make piped", files=("mydriver/driver",)),
+    "dp2emu conform query response --rig pipe:./driver": in_driver(
+        "dp2emu conform query response --rig pipe:./driver", out=GREEN
+    ),
+    "make windows": in_driver("make windows", files=("mydriver/driver.exe",)),
+    'dp2emu conform query response --rig "pipe:wine driver.exe"': in_driver(
+        'dp2emu conform query response --rig "pipe:wine driver.exe"', out=GREEN
+    ),
     "gcc -shared -fPIC -I \"$(python -c 'from dp2emu.capture.headers import INCLUDES; "
     "print(INCLUDES)')\" mydriver.c -o mydriver.so": Result(files=("mydriver.so",)),
     "python docs/rig_example.py ./mydriver.so": Result(out="event: S_OK\n"),
@@ -316,6 +347,7 @@ STAND_INS = {
     "ffmpeg": 'for last; do :; done; cat > "$last"',
     "wine": 'program=$1; shift; exec "./$program" "$@"',
     "i686-w64-mingw32-gcc": 'exec gcc "$@"',
+    "x86_64-w64-mingw32-gcc": 'exec gcc "$@"',
 }
 """Programs in the shell's path: those that an installation adds, and stand-ins for others."""
 _DRIVER = "".join(
