@@ -278,9 +278,6 @@ RUN = {
     ),
     "cd mydriver": Result(),
     "make check": in_driver("make check", out=GREEN, files=("mydriver/driver.so",)),
-    "dp2emu conform error walk --rig native:./driver.so": in_driver(
-        "dp2emu conform error walk --rig native:./driver.so", err=r"\d+ passed, 0 failed"
-    ),
     "dp2emu conform draw --rig native:./driver.so": in_driver(
         "dp2emu conform draw --rig native:./driver.so", code=1,
         out=r"\ndraw\.trianglelist\.0: call 1: query 1 is answered 4a000000 instead of 62000000\n",
@@ -293,14 +290,6 @@ RUN = {
         "dp2emu dump cases/draw.trianglelist.0.dp2log", out="RenderState=D3DRS_CULLMODE dwState=1 "
     ),
     "make": in_driver("make"),
-    "make piped": in_driver("make piped", files=("mydriver/driver",)),
-    "dp2emu conform query response --rig pipe:./driver": in_driver(
-        "dp2emu conform query response --rig pipe:./driver", out=GREEN
-    ),
-    "make windows": in_driver("make windows", files=("mydriver/driver.exe",)),
-    'dp2emu conform query response --rig "pipe:wine driver.exe"': in_driver(
-        'dp2emu conform query response --rig "pipe:wine driver.exe"', out=GREEN
-    ),
     "gcc -shared -fPIC -I \"$(python -c 'from dp2emu.capture.headers import INCLUDES; "
     "print(INCLUDES)')\" mydriver.c -o mydriver.so": Result(files=("mydriver.so",)),
     "python docs/rig_example.py ./mydriver.so": Result(out="event: S_OK\n"),
@@ -335,6 +324,8 @@ ELSEWHERE = {
     r"python tools/mutate_(ops|opcodes|stages)\.py": "tools",
     r"python tools/(mutate_hostile|branches|function_errors|cluster_check)\.py.*": "tools",
     r"python tools/(?P<name>\w+)\.py.*": "tests/tools/test_{name}.py",
+    r"make (piped|windows)": "tests/template_driver/test_pipes.py",
+    r'dp2emu conform query response --rig "?pipe:(\./driver|wine driver.exe)"?': "tests/template_driver/test_pipes.py",
     r"dp2emu replay loop\.dp2 --timeout 10": "tests/cli/test_interrupts.py",
     r"(afl-gcc|export PYTHONPATH|export AFL_|afl-fuzz) ?.*": "tests/fuzz/test_afl.py",
     r"cp apitrace/lib/wrappers/.*|.*wine game(11)?\.exe": "Wine and a program",
@@ -347,7 +338,6 @@ STAND_INS = {
     "ffmpeg": 'for last; do :; done; cat > "$last"',
     "wine": 'program=$1; shift; exec "./$program" "$@"',
     "i686-w64-mingw32-gcc": 'exec gcc "$@"',
-    "x86_64-w64-mingw32-gcc": 'exec gcc "$@"',
 }
 """Programs in the shell's path: those that an installation adds, and stand-ins for others."""
 _DRIVER = "".join(

@@ -39,8 +39,8 @@ from dp2emu.fuzz.minimize import TRIES, minimize, save
 from dp2emu.junit import junit
 from dp2emu.picture import encode_png
 from dp2emu.rig.spec import using_rig
-from dp2emu.template_driver import driver_files, init_driver
 from dp2emu.shader.sm.assemble import assemble
+from dp2emu.template_driver import driver_files, init_driver
 from dp2emu.text import open_any
 from tests.cli import growing
 from tests.cli.growing import ALL
