@@ -289,7 +289,6 @@ RUN = {
     "dp2emu dump cases/draw.trianglelist.0.dp2log": in_driver(
         "dp2emu dump cases/draw.trianglelist.0.dp2log", out="RenderState=D3DRS_CULLMODE dwState=1 "
     ),
-    "make": in_driver("make"),
     "gcc -shared -fPIC -I \"$(python -c 'from dp2emu.capture.headers import INCLUDES; "
     "print(INCLUDES)')\" mydriver.c -o mydriver.so": Result(files=("mydriver.so",)),
     "python docs/rig_example.py ./mydriver.so": Result(out="event: S_OK\n"),
@@ -325,7 +324,7 @@ ELSEWHERE = {
     r"python tools/(mutate_hostile|branches|function_errors|cluster_check)\.py.*": "tools",
     r"python tools/(?P<name>\w+)\.py.*": "tests/tools/test_{name}.py",
     r"make (piped|windows)": "tests/template_driver/test_pipes.py",
-    r'dp2emu conform query response --rig "?pipe:(\./driver|wine driver.exe)"?': "tests/template_driver/test_pipes.py",
+    r"dp2emu conform .*pipe:(\./driver|wine driver\.exe)\W?": "tests/template_driver/test_pipes.py",
     r"dp2emu replay loop\.dp2 --timeout 10": "tests/cli/test_interrupts.py",
     r"(afl-gcc|export PYTHONPATH|export AFL_|afl-fuzz) ?.*": "tests/fuzz/test_afl.py",
     r"cp apitrace/lib/wrappers/.*|.*wine game(11)?\.exe": "Wine and a program",

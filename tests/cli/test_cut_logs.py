@@ -8,13 +8,7 @@ import pytest
 
 from dp2emu.capture import open_capture
 from dp2emu.capture.rawlog import MAGIC
-from dp2emu.capture.records import (
-    Answered,
-    Called,
-    ContextCreated,
-    Record,
-    SurfaceCreated,
-)
+from dp2emu.capture.records import Answered, Called, ContextCreated, Record, SurfaceCreated
 from dp2emu.cli.verbs import CAPTURE, readers
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
@@ -44,7 +38,8 @@ SOME = sorted({0, 1, 7, *ENDS, *(end + 5 for end in ENDS), *(end + 20 for end in
 VERBS = {
     "replay": "CUT --engine reference", "info": "CUT", "dump": "CUT", "convert": "CUT made.dp2",
     "events": "CUT", "graph": "CUT", "timeline": "CUT -o made",
-    "pixel": "CUT 1 1 --target 1", "last-writer": "CUT 1", "readers": "CUT 1", "report": "CUT -o made",
+    "pixel": "CUT 1 1 --target 1", "last-writer": "CUT 1", "readers": "CUT 1",
+    "report": "CUT -o made",
 }  # fmt: skip
 """Verbs that read all of a capture."""
 REST = {"batch", "state", "why", "debug", "mesh", "overlay", "minimize"}
