@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dp2emu.capture.headers import INCLUDES
 from tests.tools.loading import ROOT
@@ -31,12 +31,18 @@ class Result(NamedTuple):
     more: str = ""
 
 
+def in_driver(command: str, **expected: Any) -> Result:
+    """The result of a command behind ``cd mydriver``."""
+    return Result(instead=f"cd mydriver && {command}", **expected)
+
+
 FEW = " --tries 40"
 """Option of ``minimize``, which else tries captures for a minute."""
 PICTURE = "out/call000001_surface2.png"
 FINE = r"2 calls, 2 of 2 answers as recorded, 2 of 2 queries answered.* 0 faults"
 PIXEL = Result(out=r"E4 .*\n    primitive 0: written; [^$]*value: 0\.666667 0\.992157 0\.14902 1")
 PASSED = Result(out=r"query +35 +0 +0\nresponse +18 +0 +0", err="53 passed, 0 failed")
+GREEN = r"\nquery +[1-9]\d +0 +\d+\nresponse +[1-9]\d +0 +0\n"
 SHADER = Result(files=("toon.bin",))
 LISTED = Result(out=r"\Avs_\d_\d\n")
 BATCH = Result(err="2 files: 2 fine", files=("results.jsonl",))
@@ -265,7 +271,24 @@ RUN = {
     "dp2emu why streams/mistakes/street.dp2 1": Result(
         out="E5 2:6 DRAWINDEXEDPRIMITIVE: 736 samples"
     ),
-    # docs/rigs.rst
+    # docs/init_driver.rst, docs/rigs.rst
+    "dp2emu init-driver mydriver": Result(
+        err=r"\d\d files in mydriver; make check builds and tests the driver",
+        files=("mydriver/driver.c", "mydriver/.github/workflows/driver.yml"),
+    ),
+    "cd mydriver": Result(),
+    "make check": in_driver("make check", out=GREEN, files=("mydriver/driver.so",)),
+    "dp2emu conform draw --rig native:./driver.so": in_driver(
+        "dp2emu conform draw --rig native:./driver.so", code=1,
+        out=r"\ndraw\.trianglelist\.0: call 1: query 1 is answered 4a000000 instead of 62000000\n",
+    ),
+    "dp2emu conform draw.trianglelist.0 --export cases": in_driver(
+        "dp2emu conform draw.trianglelist.0 --export cases",
+        files=("mydriver/cases/draw.trianglelist.0.dp2log",),
+    ),
+    "dp2emu dump cases/draw.trianglelist.0.dp2log": in_driver(
+        "dp2emu dump cases/draw.trianglelist.0.dp2log", out="RenderState=D3DRS_CULLMODE dwState=1 "
+    ),
     "gcc -shared -fPIC -I \"$(python -c 'from dp2emu.capture.headers import INCLUDES; "
     "print(INCLUDES)')\" mydriver.c -o mydriver.so": Result(files=("mydriver.so",)),
     "python docs/rig_example.py ./mydriver.so": Result(out="event: S_OK\n"),
@@ -304,6 +327,8 @@ ELSEWHERE = {
     r"python tools/mutate_(ops|opcodes|stages)\.py": "tools",
     r"python tools/(mutate_hostile|branches|function_errors|cluster_check)\.py.*": "tools",
     r"python tools/(?P<name>\w+)\.py.*": "tests/tools/test_{name}.py",
+    r"make (piped|windows)": "tests/template_driver/test_pipes.py",
+    r"dp2emu conform .*pipe:(\./driver|wine driver\.exe)\W?": "tests/template_driver/test_pipes.py",
     r"dp2emu replay loop\.dp2 --timeout 10": "tests/cli/test_interrupts.py",
     r"(afl-gcc|export PYTHONPATH|export AFL_|afl-fuzz) ?.*": "tests/fuzz/test_afl.py",
     r"cp apitrace/lib/wrappers/.*|.*wine game(11)?\.exe": "Wine and a program",

@@ -55,6 +55,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "scene",
         "snapshot",
         "taps",
+        "template_driver",
         "testing",
         "text",
     ),

@@ -31,7 +31,10 @@ from dp2emu.cli.streams import closed_streams_replaced
 from dp2emu.cli.verbs import TRACE, VERBS, readers
 from dp2emu.errors import Cancelled
 
-_MODULES = {"import": "imports", "diff-images": "diff_images", "last-writer": "last_writer"}
+_MODULES = {
+    "import": "imports", "diff-images": "diff_images", "init-driver": "init_driver",
+    "last-writer": "last_writer",
+}  # fmt: skip
 """Module name in ``dp2emu.cli`` by verb, for verbs whose module has another name than the verb."""
 
 EPILOG = f"""\b

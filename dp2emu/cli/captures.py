@@ -14,6 +14,7 @@ import click
 from dp2emu.capture import BareOptions, open_capture
 from dp2emu.capture.reader import begins_as_text
 from dp2emu.cli.file_kinds import check_stream
+from dp2emu.cli.outcome import FINE, UNUSABLE, complain, worst
 from dp2emu.cli.paths import INPUT
 from dp2emu.d3d.enums import Format
 from dp2emu.errors import Absent, UsageError
@@ -145,14 +146,15 @@ class Opened(NamedTuple):
 
 
 def capture_verb(
-    name: str, *, trace: TraceVerb | None = None, buffers: bool = True
+    name: str, *, trace: TraceVerb | None = None, buffers: bool = True, told: bool = True
 ) -> Callable[[Verb], Verb]:
     """Give the verb ``name`` the FILE argument, the options of bare buffers, and ``--limit``.
 
     The verb gets an ``Opened`` capture, which is closed afterwards, then its own options.  FILE
     may be of the kinds in ``verbs.VERBS``.  A trace of API calls is passed to the function
     ``trace``, by default to the verb, as a capture.  Without ``buffers`` FILE is no bare buffer,
-    and the verb has no options of these.
+    and the verb has no options of these.  ``told``: damage of FILE that the verb has met is told
+    after it, in one line, and the exit code is 2; other verbs tell it themselves.
     """
 
     def decorate(verb: Verb) -> Verb:
@@ -166,8 +168,11 @@ def capture_verb(
                 if bare is None and (calls := _trace(stream)):
                     if trace is not None:
                         return trace(calls, **options)
-                    return _run(verb, Opened(_imported(calls), place), file, options)
-                return _run(verb, Opened(_stored(stream, bare), place), file, options)
+                    opened = Opened(_imported(calls), place)
+                else:
+                    opened = Opened(_stored(stream, bare), place)
+                code = _run(verb, opened, file, options)
+                return _with_damage(opened, code) if told else code
 
         others = _BARE if buffers else ()
         return click.argument("file", type=INPUT)(with_limits(with_options(run, *others)))
@@ -181,6 +186,14 @@ def _run(verb: Verb, opened: Opened, file: str, options: dict[str, Any]) -> int 
         return verb(opened, **options)
     except Absent as error:
         raise error.at(stream=file) from None
+
+
+def _with_damage(opened: Opened, code: int | None) -> int | None:
+    """Tell the damage that a verb has met; returns the exit code."""
+    if opened.capture.damage is None:
+        return code
+    complain(str(opened.capture.damage))
+    return worst(code or FINE, UNUSABLE)
 
 
 @contextmanager

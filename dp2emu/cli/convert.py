@@ -24,7 +24,7 @@ SUFFIXES = {
 
 
 @verb_command("convert")
-@capture_verb("convert")
+@capture_verb("convert", told=False)
 @click.argument("out", type=OUTPUT)
 @click.option("--to", "form", type=click.Choice(KINDS), help="Form of OUT; default: by its name.")
 @click.option(

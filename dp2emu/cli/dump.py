@@ -25,7 +25,7 @@ def _dump_calls(trace: Trace, *, with_bytes: bool, jsonl: bool, parser: str) -> 
 
 
 @verb_command("dump")
-@capture_verb("dump", trace=_dump_calls)
+@capture_verb("dump", trace=_dump_calls, told=False)
 @click.option("--hex", "with_bytes", is_flag=True, help="Show the bytes beside the fields.")
 @click.option(
     "--jsonl", is_flag=True, help="Print a JSON object for each token and each other record."

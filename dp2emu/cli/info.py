@@ -24,7 +24,7 @@ def _trace(trace: Trace, *, as_json: bool, tokens: bool) -> int:
 
 
 @verb_command("info")
-@capture_verb("info", trace=_trace)
+@capture_verb("info", trace=_trace, told=False)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 @click.option(
     "--tokens", is_flag=True, help="Count tokens and functions too; reads the whole capture."

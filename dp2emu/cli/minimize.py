@@ -15,7 +15,7 @@ from dp2emu.fuzz.minimize import TRIES, Check, minimize, save
 
 
 @verb_command("minimize")
-@capture_verb("minimize")
+@capture_verb("minimize", told=False)  # a crash often cuts the log that is reduced
 @click.option(
     "--check", metavar="CMD", required=True,
     help="Command that fails for wanted captures; {} in it is the file, which else comes last.",

@@ -125,7 +125,7 @@ def _with_pictures(verb: Verb) -> Verb:
 
 
 @verb_command("replay")
-@capture_verb("replay")
+@capture_verb("replay", told=False)
 @click.option(
     "--json", "json_path", metavar="PATH", type=OUTPUT, help='Write replay JSON; "-" is stdout.'
 )

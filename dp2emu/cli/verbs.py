@@ -44,6 +44,7 @@ VERBS = {
     "convert": VerbRow("Rewrite a capture in another form.", _CAPTURES),
     "shader": VerbRow("Disassemble or assemble a shader.", (SHADER_CODE, SHADER_TEXT, TEXT, JSON)),
     "conform": VerbRow("Test whether a driver follows the rules."),
+    "init-driver": VerbRow("Write a driver in C to start from."),
     "fuzz": VerbRow("Search for inputs that break an invariant."),
     "minimize": VerbRow("Reduce a failing capture.", _CAPTURES),
     "scene": VerbRow("Play scene files of Direct3D 9 to 11.", (JSON,)),

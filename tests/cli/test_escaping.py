@@ -103,7 +103,8 @@ def oddly_named(tmp_path: Path) -> Path:
      "state FILE --at 99", "pixel FILE 0 0", "batch FILE NONE", "convert FILE FILE --to bare",
      "convert FILE NONE", "minimize FILE --check true -o NONE", "import FILE -o NONE",
      "shader FILE", "scene FILE NONE --out OUT", "diff-images FILE NONE", "assemble FILE -o NONE",
-     "conform NONE", "conform --rig NONE", "conform query.type.event --rig pipe:NONE",
+     "conform NONE", "conform --rig NONE", "init-driver FILE",
+     "conform query.type.event --rig pipe:NONE",
      "fuzz --target NONE", "replay FILE --timing NONE", "replay FILE --against NONE",
      "replay FILE --limit NONE", "replay FILE --scenario FILE", "NONE", "info --NONE FILE"],
 )  # fmt: skip

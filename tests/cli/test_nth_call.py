@@ -76,6 +76,7 @@ CASES = {
     "conform": Case(
         "conform walk --json o.json --junit o.xml --html o.html", ("o.json", "o.xml", "o.html")
     ),
+    "init-driver": Case("init-driver made"),
     "fuzz": Case("fuzz --plain --target walk --execs 100 --corpus kept --jobs 1", costly=True),
     "fuzz, export": Case("fuzz --export kept"),
     "minimize": Case("minimize a.dp2 --check ./check -o o.dp2", ("o.dp2",), costly=True),

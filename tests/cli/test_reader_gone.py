@@ -50,7 +50,9 @@ TOLD = [
     "dump --help",
 ]
 """Commands whose data goes to standard output."""
-SILENT = ["minimize sample --check CHECK -o small --tries 3", "replay sample"]
+SILENT = [
+    "minimize sample --check CHECK -o small --tries 3", "replay sample", "init-driver made",
+]  # fmt: skip
 """Those that have nothing to write there, and so do not miss anybody."""
 
 

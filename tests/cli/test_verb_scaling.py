@@ -40,6 +40,7 @@ from dp2emu.junit import junit
 from dp2emu.picture import encode_png
 from dp2emu.rig.spec import using_rig
 from dp2emu.shader.sm.assemble import assemble
+from dp2emu.template_driver import driver_files, init_driver
 from dp2emu.text import open_any
 from tests.cli import growing
 from tests.cli.growing import ALL
@@ -236,6 +237,20 @@ def conformed(given: tuple[Path, list[ConformanceCase]]) -> None:
     export(chosen, folder)
 
 
+def inhabited(path: Path, dimension: str, n: int) -> Path:
+    """A folder with n files of a user's."""
+    for i in range(n):
+        (path / f"mine{i}.c").write_bytes(b"")
+    return path
+
+
+def initialised(folder: Path) -> None:
+    """A driver that is written beside them, and goes again."""
+    init_driver(folder)
+    for name in driver_files():
+        (folder / name).unlink()
+
+
 def corpus(path: Path, dimension: str, n: int) -> tuple[Path, int]:
     path.mkdir(exist_ok=True)
     for i in range(n):
@@ -358,6 +373,7 @@ CASES: dict[str, dict[str, list[Case]]] = {
         JSON: [command(shader_words, "shader", "FILE")],
     },
     "conform": {NONE: [Case(cases, conformed)]},
+    "init-driver": {NONE: [Case(inhabited, initialised)]},
     "fuzz": {NONE: [Case(corpus, fuzzed, sorts=True)]},
     "minimize": {
         CAPTURE: [Case(records, minimized, growing.DIMENSIONS[1:], sorts=True)],
