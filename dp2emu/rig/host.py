@@ -11,6 +11,7 @@ import mmap
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any, BinaryIO
 
 from construct import Array, FormatField
@@ -145,9 +146,13 @@ class Guarded:
         return None
 
 
+@cache
+def _c_library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def _protect(address: int, size: int) -> None:
-    code = ctypes.CDLL(None, use_errno=True)
-    if code.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), _NOTHING):
+    if _c_library().mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), _NOTHING):
         raise OSError(ctypes.get_errno(), "memory cannot be protected")
 
 
@@ -464,12 +469,20 @@ class Host:
         states = self._places.get(call.lpdwRStates)
         data.lpdwRStates = states.memory.address + states.offset if states else 0
         data.lpDDVertex = self._pointer(call.lpDDVertex)
-        self._user = None
-        if call.vertices is not None:
-            self._user = Guarded(len(call.vertices), "the user's vertices")
-            self._user.write(0, call.vertices)
-            data.lpDDVertex = self._user.address
+        user = self._user_memory(call.vertices)
+        if user is not None:
+            data.lpDDVertex = user.address
         return data
+
+    def _user_memory(self, vertices: bytes | None) -> Guarded | None:
+        """Return guarded memory with a call's own vertices, None if it has none."""
+        if vertices is None:
+            self._user = None
+        elif self._user is None or self._user.size != len(vertices):
+            self._user = Guarded(len(vertices), "the user's vertices")
+        if self._user is not None:
+            self._user.write(0, vertices or b"")
+        return self._user
 
     def _check(self) -> None:
         """End this process with a finding if the driver has written next to a surface's memory."""

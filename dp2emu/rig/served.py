@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NoReturn, Self
 
@@ -40,7 +41,7 @@ from dp2emu.errors import CaptureError, Fault, Unsupported, UsageError
 from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc
 from dp2emu.inputs import read_file
 from dp2emu.limits import Limits
-from dp2emu.process.child import Command, Deadline, split_command
+from dp2emu.process.child import Command, Watchdog, split_command
 from dp2emu.process.worker import call_of, command_of
 from dp2emu.rig import wire
 from dp2emu.rig.describing import make_payload
@@ -57,6 +58,9 @@ _STOP_SECONDS = 1.0
 _REPORT_BYTES = 1 << 16
 _FIXED_BYTES = 128
 """Upper bound, in bytes, of what a record's payload has besides data (of memory or of a call)."""
+
+_WINDOW_BYTES = 32 << 10 if sys.platform != "win32" else 2 << 10
+"""Bytes of requests that may be under way; pipes hold 64 KiB, those of Windows 4."""
 
 LIBRARY_BYTES = 1 << 30
 _SANITIZER = re.compile(rb"\0((?:libasan|libclang_rt\.asan)[\w.-]*\.so[\d.]*)\0")
@@ -88,6 +92,7 @@ class Served:
         self._environment = environment
         self._timeout = timeout
         self._process: Command | None = None
+        self._watchdog: Watchdog | None = None
         self._output: IO[bytes] | None = None
         self._abi = 0
         self._payload_bytes = 0
@@ -171,6 +176,41 @@ class Served:
         """Ask the driver to finish all its drawing, and wait for that."""
         self._done(self._exchange(Ask.FINISH, b""))
 
+    def perform(self, records: Iterable[Record]) -> list[Answer | int]:
+        """Perform records without waiting for the reply to each; returns the answers of calls, and
+        the driver's results for the others, in order.
+
+        ``performed`` is the number of replies that came, also if RigFailure is raised.  All records
+        together may take ``timeout`` seconds.
+        """
+        self._start()
+        self.performed: int = 0
+        sent = [encode(Called(r.call, self._abi) if isinstance(r, Called) else r) for r in records]
+        replies: list[Answer | int] = []
+        with self._supervised(self._timeout):
+            for window in _windows([pack(kind, 0, payload) for kind, _, payload in sent]):
+                assert self._process is not None
+                self._process.stdin.write(b"".join(window))
+                self._process.stdin.flush()
+                for _ in window:
+                    replies.append(self._reply(receive(self._take)))
+                    self.performed += 1
+        return replies
+
+    def _reply(self, reply: Message) -> Answer | int:
+        """Return the answer in a reply or its result.  Raises CaptureError if it has neither."""
+        self.time = reply.time
+        if reply.tag == Kind.ANSWER:
+            answered = decode(Kind.ANSWER, reply.time, reply.payload)
+            assert isinstance(answered, Answered)
+            return answered.answer
+        if reply.tag != Reply.DONE:
+            raise CaptureError(f"record {reply.tag} where ANSWER or DONE was expected")
+        (result,) = wire.DONE.unpack(reply.payload)
+        if result in (wire.CORRUPT, wire.UNKNOWN):
+            raise CaptureError("the stub could not read what it was asked")
+        return int(result)
+
     # The process
 
     @property
@@ -186,6 +226,9 @@ class Served:
     def close(self) -> None:
         """End the process; the next request starts another."""
         process, self._process = self._process, None
+        if self._watchdog is not None:
+            self._watchdog.close()
+            self._watchdog = None
         if process is not None:
             _stop(process)
         if self._output is not None:
@@ -210,7 +253,9 @@ class Served:
             self._process = Command(self._command, stderr=self._output, env=self._environment)
         except OSError as error:
             self._fail(Finding(FindingKind.CRASH, f"{self._command[0]}: {error.strerror}"))
+        self._watchdog = Watchdog(self._process, self._timeout)
         weakref.finalize(self, _stop, self._process)
+        weakref.finalize(self, self._watchdog.close)
         self._greet()
 
     def _greet(self) -> None:
@@ -281,18 +326,25 @@ class Served:
         """
         if not before:
             self._start()
-        assert self._process is not None
         seconds = max(self._timeout, _START_SECONDS) if before else self._timeout
-        deadline = Deadline(self._process, seconds)
-        try:
-            with deadline:
-                reply = self._converse(before + pack(tag, 0, payload), greeting=bool(before))
-        except (OSError, EOFError):
-            self._fail(self._ended(deadline))
-        except CaptureError as error:
-            self._broken(error.what)
+        with self._supervised(seconds):
+            reply = self._converse(before + pack(tag, 0, payload), greeting=bool(before))
         self.time = reply.time
         return reply
+
+    @contextmanager
+    def _supervised(self, seconds: float) -> Iterator[None]:
+        """A context of ``seconds`` for the driver's process; raises RigFailure if it fails."""
+        watchdog = self._watchdog
+        assert watchdog is not None
+        watchdog.begin(seconds)
+        try:
+            yield
+        except (OSError, EOFError):
+            self._fail(self._ended(watchdog))
+        except CaptureError as error:
+            self._broken(error.what)
+        watchdog.end()
 
     def _converse(self, request: bytes, *, greeting: bool) -> Message:
         assert self._process is not None
@@ -311,7 +363,7 @@ class Served:
 
     # Failures
 
-    def _ended(self, deadline: Deadline) -> Finding:
+    def _ended(self, watchdog: Watchdog) -> Finding:
         """Return why the process ended or was killed: timeout, sanitizer report, crash, exit."""
         assert self._process is not None and self._output is not None
         status: int | None = None
@@ -319,7 +371,7 @@ class Served:
             status = self._process.wait(self._timeout)
         except subprocess.TimeoutExpired:
             self._process.kill()
-        if deadline.expired:
+        if watchdog.expired:
             return Finding(FindingKind.TIMEOUT, f"no answer for {self._timeout:g} seconds")
         if status is None:
             return Finding(FindingKind.CRASH, "its pipe failed, and it did not end")
@@ -333,6 +385,24 @@ class Served:
         self.close()
         self.finding = finding
         raise RigFailure(finding)
+
+
+def _windows(packed: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Yield runs of packed records that fit into a pipe, or single longer ones.
+
+    A driver whose replies fill its pipe takes no more requests, and a rig that still writes takes
+    no replies.
+    """
+    window: list[bytes] = []
+    size = 0
+    for each in packed:
+        if window and size + len(each) > _WINDOW_BYTES:
+            yield window
+            window, size = [], 0
+        window.append(each)
+        size += len(each)
+    if window:
+        yield window
 
 
 def _stop(process: Command) -> None:
