@@ -37,6 +37,12 @@ class Finding(msgspec.Struct, frozen=True):
         """
         return f"{self.kind.value}: {' < '.join(self.stack[:_KEYED]) or self.what}"
 
+    @property
+    def report(self) -> str:
+        """Return what happened, with the address, and the functions on the stack line by line."""
+        where = "" if self.address is None else f", address {self.address:#x}"
+        return "\n".join((f"{self.kind.value}: {self.what}{where}", *self.stack))
+
 
 _KEYED = 4
 """Maximum number of functions, from the innermost of the stack on, in the key of a finding."""
@@ -46,8 +52,7 @@ class RigFailure(Dp2Error):
     """Raised if the driver's process failed; ``finding`` says how, such as a crash or timeout."""
 
     def __init__(self, finding: Finding) -> None:
-        where = "" if finding.address is None else f", address {finding.address:#x}"
-        super().__init__(f"{finding.kind.value}: {finding.what}{where}")
+        super().__init__(finding.report.partition("\n")[0])
         self.finding = finding
 
 

@@ -87,6 +87,7 @@ class Served:
         limits: Limits | None = None,
     ) -> None:
         self.time = 0
+        self.performed = 0
         self.finding: Finding | None = None
         self._command = tuple(command)
         self._environment = environment
@@ -180,11 +181,11 @@ class Served:
         """Perform records without waiting for the reply to each; returns the answers of calls, and
         the driver's results for the others, in order.
 
-        ``performed`` is the number of replies that came, also if RigFailure is raised.  All records
-        together may take ``timeout`` seconds.
+        ``performed`` is the number of replies that came, also if RigFailure is raised.  All
+        records together may take ``timeout`` seconds.
         """
         self._start()
-        self.performed: int = 0
+        self.performed = 0
         sent = [encode(Called(r.call, self._abi) if isinstance(r, Called) else r) for r in records]
         replies: list[Answer | int] = []
         with self._supervised(self._timeout):
