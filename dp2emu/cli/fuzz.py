@@ -75,7 +75,8 @@ _WORKER_SECONDS = 30.0
 def command(
     target: str, rig: str | None, ddi: int, tolerance: int, listed: bool, seconds: float | None,
     execs: int | None, corpus: str, jobs: int, seed: int, timeout: float | None,
-    cost: float | None, memory: float | None, resume: bool, plain: bool, guard: bool, export: str | None, as_json: bool, junit_path: str | None,
+    cost: float | None, memory: float | None, resume: bool, plain: bool,
+    guard: bool, export: str | None, as_json: bool, junit_path: str | None,
 ) -> int:  # fmt: skip
     """Search for inputs that break an invariant.
 

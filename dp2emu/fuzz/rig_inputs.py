@@ -76,6 +76,11 @@ def setting() -> list[Record]:
     return [SurfaceCreated(desc) for desc in SURFACES]
 
 
+def created(kind: int) -> bytes:
+    """Return a token that creates a query of type ``kind``."""
+    return create(1, kind)
+
+
 # Wild inputs
 
 

@@ -88,6 +88,12 @@ def check_walk(one: Seen, ddi: Since) -> None:
         starts.add(one.found.stop)
     at = one.answer.dwErrorOffset
     if at not in starts:
+        if at + one.call.dwCommandOffset in starts:
+            raise Deviation(
+                "dwErrorOffset counts from the first command",
+                f"dwErrorOffset {at} counts from the first command, which is at byte "
+                f"{one.call.dwCommandOffset} of the command surface",
+            )
         before = max((each for each in one.found.commands if each[0] < at), default=None)
         name = before[1].name if before else "the first token"
         end = f" from {before[0]} to {before[4]}" if before else ""

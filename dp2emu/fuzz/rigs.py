@@ -11,7 +11,7 @@ import json
 import struct
 import time
 from collections.abc import Callable, Hashable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -57,6 +57,9 @@ _MOST_POLLS = 256
 """Empty calls at most, as in the conformance kit; by then all answers must have come."""
 _TRIES, _HANGING_TRIES = 400, 24
 """Attempts to make a finding smaller; each attempt that hangs takes the timeout."""
+_PROBE_FAILURES = 3
+_PROBES = 8
+"""Programs that are drawn to find out whether a driver draws into memory."""
 _SHRINK_SECONDS = 20.0
 _MODULE = __name__
 
@@ -106,7 +109,8 @@ _RIGS: dict[str, Callable[..., Served]] = {"native": NativeDriver, "pipe": PipeR
 
 def _opened(setting: RigSetting) -> Served:
     kind, _, argument = setting.spec.partition(":")
-    return _RIGS[kind](argument, timeout=setting.timeout)
+    more = {"forked": True} if kind == "native" else {}
+    return _RIGS[kind](argument, timeout=setting.timeout, **more)
 
 
 class _Failed(Deviation):
@@ -144,16 +148,27 @@ class Session:
         self.restart()
         if self._ddi >= Since.DX9:
             asked = [QueryType.EVENT, QueryType.OCCLUSION, QueryType.VCACHE]
-            answers = [self._probed(rig_inputs.create(1, kind)) for kind in asked]
+            answers = [self._probed(rig_inputs.created(kind)) for kind in asked]
             self.types = tuple(
                 kind for kind, answer in zip(asked, answers, strict=True)
                 if answer is not None and answer.ddrval == HResult.D3D_OK
             )  # fmt: skip
-        ops = rig_inputs.tokens_until(self._ddi)
-        found = {op: self._probed(_none_of(op)) for op in ops}
-        self.known = known_opcodes({op: each for op, each in found.items() if each is not None})
+        self._probe_opcodes()
         if self._setting.tolerance is not None:
             self._probe_picture()
+
+    def _probe_opcodes(self) -> None:
+        """Set ``known``; a driver that fails at tokens with a count of 0 is asked for few more."""
+        found, failures = {}, 0
+        for op in rig_inputs.tokens_until(self._ddi):
+            answer = self._probed(_none_of(op))
+            if answer is not None:
+                found[op] = answer
+                continue
+            failures += 1
+            if failures == _PROBE_FAILURES:
+                break
+        self.known = known_opcodes(found)
 
     def _probed(self, commands: bytes) -> Answer | None:
         """Return the answer to commands in a context of their own; None if the driver fails."""
@@ -167,7 +182,7 @@ class Session:
 
     def _probe_picture(self) -> None:
         """Set ``draws``: the picture of one of a few tame programs is not that of before."""
-        for number in range(8):
+        for number in range(_PROBES):
             records = rig_inputs.records(self._ddi, (), bytes((TAME, number)))
             try:
                 self._rig.perform(records)
@@ -175,6 +190,7 @@ class Session:
                 self.draws |= any(self._picture())
             except RigFailure:
                 self.restart()
+                return
 
     def _picture(self) -> bytes:
         return self._rig.read(TARGET, 0, 4 * SIDE * SIDE)
@@ -349,13 +365,20 @@ def _failed(failure: RigFailure, records: Sequence[Record], performed: int) -> _
     return _Failed(finding.key, "\n".join(lines))
 
 
+@cache
+def _session(setting: RigSetting) -> Session:
+    """Return the session of this process with a driver."""
+    session = Session(setting)
+    session.probe()
+    return session
+
+
 class _Trial:
     """A trial of inputs on a driver that stays up.  Mutable."""
 
     def __init__(self, setting: RigSetting) -> None:
-        self._session = Session(setting)
+        self._session = _session(setting)
         self._ddi = Since(setting.ddi)
-        self._session.probe()
 
     def __call__(self, data: bytes) -> Hashable:
         """Try an input; returns the pairs of tokens that were executed, and the results."""
@@ -391,8 +414,7 @@ def _smaller(setting: RigSetting, finding: Finding) -> Finding:
     """
     tame = finding.data[:1] == bytes((TAME,))
     ddi = Since(setting.ddi)
-    session = Session(setting)
-    session.probe()
+    session = _session(setting)
     whole = rig_inputs.records(ddi, session.types, finding.data)
     # The memory of surfaces stays as the inputs before have left it, unless it is written.
     kept = {id(each) for each in whole if not isinstance(each, Called)}
@@ -415,16 +437,13 @@ def _smaller(setting: RigSetting, finding: Finding) -> Finding:
             session.restart()
         return False
 
-    try:
-        session.restart()
-        if not fails(whole):
-            again = "A fresh driver does not do it: it depends on the inputs before."
-            told = f"{finding.what}\n{again}"
-            return replace(finding, records=(*rig_inputs.setting(), *whole), what=told)
-        hangs = finding.site.startswith(FindingKind.TIMEOUT.value)
-        tries = _HANGING_TRIES if hangs else _TRIES
-        small = minimize(whole, fails, tries, whole_tokens=True)
-        found = finding_of(finding.target, last["error"], finding.data)
-        return replace(found, records=(*rig_inputs.setting(), *small))
-    finally:
-        session.close()
+    session.restart()
+    if not fails(whole):
+        again = "A fresh driver does not do it: it depends on the inputs before."
+        told = f"{finding.what}\n{again}"
+        return replace(finding, records=(*rig_inputs.setting(), *whole), what=told)
+    hangs = finding.site.startswith(FindingKind.TIMEOUT.value)
+    small = minimize(whole, fails, _HANGING_TRIES if hangs else _TRIES, whole_tokens=True)
+    session.restart()
+    found = finding_of(finding.target, last["error"], finding.data)
+    return replace(found, records=(*rig_inputs.setting(), *small))

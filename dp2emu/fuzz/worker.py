@@ -337,6 +337,7 @@ class Worker:
             self._findings.save(finding, self.target)  # before what may take a while
             with self._paused():
                 self._findings.save(self.target.smaller(finding), self.target)
+            return
         self._trial = self.target.make()  # the failure may have damaged its state
 
     def _smaller(self, finding: Finding) -> Finding:

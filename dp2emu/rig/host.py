@@ -534,8 +534,14 @@ _RECORDED: dict[type[Record], Callable[[Host, Any], tuple[int, bytes]]] = {
 }
 
 
-def serve(reader: BinaryIO, writer: BinaryIO, library: str) -> None:
-    """Answer every record of ``reader``, calling the driver in ``library``, until it ends."""
+def serve(reader: BinaryIO, writer: BinaryIO, library: str, errors: str = "") -> None:
+    """Answer every record of ``reader``, calling the driver in ``library``, until it ends.
+
+    Standard error goes to the file ``errors`` if that is given.
+    """
+    if errors:
+        with open(errors, "ab") as file:
+            os.dup2(file.fileno(), 2)
     host = Host(ctypes.CDLL(library))
     if "ASAN_OPTIONS" not in os.environ:
         report_faults(host.where)

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 from dp2emu.argument_check import checked
 from dp2emu.capture.payloads import MEMORY_PIECE, Head, Kind, Payload, decode, encode
@@ -42,6 +42,7 @@ from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc
 from dp2emu.inputs import read_file
 from dp2emu.limits import Limits
 from dp2emu.process.child import Command, Watchdog, split_command
+from dp2emu.process.forking import ForkedWorker, ForkServer, can_fork
 from dp2emu.process.worker import call_of, command_of
 from dp2emu.rig import wire
 from dp2emu.rig.describing import make_payload
@@ -69,6 +70,14 @@ _SANITIZED = {
 }
 
 
+class _Forked(ForkedWorker):
+    """A worker that a command can replace.  Mutable: it ends."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit code; a process that has not ended is ended."""
+        return super().wait()
+
+
 @checked
 class Served:
     """A rig whose driver runs in another process, which speaks the protocol of ``wire`` over its
@@ -92,9 +101,9 @@ class Served:
         self._command = tuple(command)
         self._environment = environment
         self._timeout = timeout
-        self._process: Command | None = None
+        self._process: Command | _Forked | None = None
         self._watchdog: Watchdog | None = None
-        self._output: IO[bytes] | None = None
+        self._output: Any = None
         self._abi = 0
         self._payload_bytes = 0
         self._surfaces: dict[int, SurfaceDesc] = {}
@@ -249,15 +258,19 @@ class Served:
             raise RigFailure(self.finding)
         if self._process is not None:
             return
-        self._output = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
+        self._output = tempfile.NamedTemporaryFile()  # noqa: SIM115 (closed with the process)
         try:
-            self._process = Command(self._command, stderr=self._output, env=self._environment)
+            self._process = self._launched(self._output)
         except OSError as error:
             self._fail(Finding(FindingKind.CRASH, f"{self._command[0]}: {error.strerror}"))
         self._watchdog = Watchdog(self._process, self._timeout)
         weakref.finalize(self, _stop, self._process)
         weakref.finalize(self, self._watchdog.close)
         self._greet()
+
+    def _launched(self, output: Any) -> Command | _Forked:
+        """Start the driver's process, whose standard error goes to the file ``output``."""
+        return Command(self._command, stderr=output, env=self._environment)
 
     def _greet(self) -> None:
         reply = self._exchange(Ask.HELLO, wire.HELLO.pack(wire.VERSION), before=MAGIC)
@@ -406,7 +419,7 @@ def _windows(packed: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield window
 
 
-def _stop(process: Command) -> None:
+def _stop(process: Command | _Forked) -> None:
     """End a process: ask it to end, and kill it if it does not."""
     with suppress(OSError, ValueError, subprocess.TimeoutExpired):
         process.stdin.write(pack(END, 0, bytes(8)))
@@ -423,7 +436,9 @@ class NativeDriver(Served):
     ``D3dContextDestroy`` and ``D3dCreateSurfaceEx``, all with C linkage.  Surfaces and user
     vertices end at an inaccessible page, and the bytes ahead of them are checked after every call.
     A library built with AddressSanitizer gets its run-time preloaded, and its reports become
-    findings.  Raises UsageError if there is no such file, Unsupported on a host without POSIX.
+    findings.  With ``forked`` any other library gets a copy of a process that has imported what a
+    host needs, where processes can be copied: a restart then takes milliseconds.  Raises
+    UsageError if there is no such file, Unsupported on a host without POSIX.
     """
 
     def __init__(
@@ -432,14 +447,33 @@ class NativeDriver(Served):
         *,
         timeout: float = TIMEOUT,
         limits: Limits | None = None,
+        forked: bool = False,
     ) -> None:
         if os.name != "posix":
             raise Unsupported("native drivers on a host without POSIX")
         path = Path(library).absolute()
         if not path.is_file():
             raise UsageError(f"no driver {path}")
-        command = command_of(call_of("dp2emu.rig.host:serve", str(path)))
+        command = command_of(call_of(_HOST, str(path)))
         super().__init__(command, environment=_environment(path), timeout=timeout, limits=limits)
+        self._library = path
+        self._server: ForkServer | None = None
+        if forked and can_fork() and not _sanitizer(path):
+            self._server = ForkServer("dp2emu.rig.host")
+            weakref.finalize(self, self._server.close)
+
+    def _launched(self, output: Any) -> Command | _Forked:
+        """Start the driver's process, whose standard error goes to the file ``output``."""
+        if self._server is None:
+            return super()._launched(output)
+        call = call_of(_HOST, str(self._library), output.name)
+        with suppress(FileNotFoundError, ConnectionError):
+            return _Forked(self._server, call)
+        self._server.launch()
+        return _Forked(self._server, call)
+
+
+_HOST = "dp2emu.rig.host:serve"
 
 
 def _environment(library: Path) -> Mapping[str, str]:
@@ -449,10 +483,14 @@ def _environment(library: Path) -> Mapping[str, str]:
     package = str(Path(__file__).parents[2])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     ours = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    needed = _sanitizer(library)
+    return ours | _SANITIZED | {"LD_PRELOAD": needed} if needed else ours
+
+
+def _sanitizer(library: Path) -> str:
+    """Return the file name of the sanitizer's run-time that a library needs, empty if none."""
     needed = _SANITIZER.search(read_file(library, LIBRARY_BYTES))
-    if needed is None:
-        return ours
-    return ours | _SANITIZED | {"LD_PRELOAD": needed[1].decode("ascii")}
+    return needed[1].decode("ascii") if needed else ""
 
 
 @checked
