@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from dp2emu.argument_check import checked
 from dp2emu.capture.records import (
@@ -76,8 +77,8 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
         return Outcome(case, Verdict.FAILED, str(broken))
     except RigFailure as failure:
         session.restart()
-        finding = failure.finding  # without the address, which may differ from run to run
-        return Outcome(case, Verdict.FAILED, f"{finding.kind.value}: {finding.what}")
+        # Without the address, which may differ from run to run.
+        return Outcome(case, Verdict.FAILED, replace(failure.finding, address=None).report)
     except Dp2Error as error:
         return Outcome(case, Verdict.FAILED, error.what)
     finally:

@@ -39,9 +39,10 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def report(self) -> str:
-        """Return what happened, with the address, and the functions on the stack line by line."""
+        """Return what happened, with the innermost functions and the address, in a line."""
+        within = f" in {' < '.join(self.stack[:_KEYED])}" if self.stack else ""
         where = "" if self.address is None else f", address {self.address:#x}"
-        return "\n".join((f"{self.kind.value}: {self.what}{where}", *self.stack))
+        return f"{self.kind.value}: {self.what}{within}{where}"
 
 
 _KEYED = 4
@@ -52,7 +53,7 @@ class RigFailure(Dp2Error):
     """Raised if the driver's process failed; ``finding`` says how, such as a crash or timeout."""
 
     def __init__(self, finding: Finding) -> None:
-        super().__init__(finding.report.partition("\n")[0])
+        super().__init__(finding.report)
         self.finding = finding
 
 
@@ -60,6 +61,10 @@ MARK = "dp2emu-rig:"
 """Prefix of a line on standard error by which a driver's host reports a finding; the kind of
 finding follows, then what happened and, after ", address", the address of a fault."""
 
+STACK = f"{MARK} stack "
+"""Prefix of a line with the functions on the stack of a fault, innermost first, between " < "."""
+
+_STACK_LINE = re.compile(f"^{STACK}(.*)$", re.MULTILINE)
 _MARKED = re.compile(rf"^{MARK} (\w+) (.*?) ?(?:, address (0x[0-9a-f]{{1,16}}))?$", re.MULTILINE)
 _REPORT = re.compile(
     r"ERROR: (\w+Sanitizer): ([\w-]+)(?: on (?:unknown )?address (0x[0-9a-f]{1,16}))?"
@@ -85,7 +90,9 @@ def finding_of(output: str, status: int | None) -> Finding:
         )
     marked = _MARKED.search(output)
     if marked is not None and marked[1] in FindingKind._value2member_map_:
-        return Finding(FindingKind(marked[1]), marked[2], address=_address(marked))
+        stack = _STACK_LINE.search(output)
+        names = tuple(stack[1].split(" < ")) if stack else ()
+        return Finding(FindingKind(marked[1]), marked[2], names, _address(marked))
     if status is not None and status < 0:
         return Finding(FindingKind.CRASH, f"signal {-status}")
     return Finding(FindingKind.CRASH, f"it ended with {status}{_last_line(output)}")
