@@ -86,8 +86,12 @@ def created(kind: int) -> bytes:
 
 def seed(ddi: Since, rng: Random) -> bytes:
     """Return a random input: a wild one of up to three calls, or a tame one."""
-    if rng.random() < 0.25:
+    if rng.random() < _TAME_SHARE:
         return bytes((TAME,)) + rng.randbytes(8)
+    return _wild_seed(ddi, rng)
+
+
+def _wild_seed(ddi: Since, rng: Random) -> bytes:
     calls = [_stream(ddi, rng) for _ in range(rng.randrange(1, 4))]
     return bytes((rng.randrange(16),)) + CALL.join(calls)
 
@@ -104,9 +108,11 @@ def _stream(ddi: Since, rng: Random) -> bytes:
 
 
 def mutate(ddi: Since, rng: Random, data: bytes, other: bytes) -> bytes:
-    """Mutate a wild input, or return another tame one; tokens of later versions are left out."""
-    if data[:1] == bytes((TAME,)) or rng.random() < _TAME_SHARE:
+    """Mutate a wild input, or return a tame one; tokens of later versions are left out."""
+    if rng.random() < _TAME_SHARE:
         return bytes((TAME,)) + rng.randbytes(8)
+    if data[:1] == bytes((TAME,)):
+        return _wild_seed(ddi, rng)
     head, calls = data[:1] or b"\0", data[1:].split(CALL)
     others = other[1:].split(CALL) if other[:1] != bytes((TAME,)) else [_stream(ddi, rng)]
     at, kind = rng.randrange(len(calls)), rng.randrange(10)

@@ -119,8 +119,10 @@ def played(spec: str, inputs: int, ddi: int = 9) -> Session:
     """A session in which a driver has kept all rules for tame and wild inputs."""
     session, rng = Session(RigSetting(spec, ddi)), Random(3)
     session.probe()
-    for _ in range(inputs):
-        data = rig_inputs.seed(Since(ddi), rng)
+    for number in range(inputs):
+        data = (
+            bytes((TAME,)) + rng.randbytes(8) if number % 2 else rig_inputs.seed(Since(ddi), rng)
+        )
         records = rig_inputs.records(Since(ddi), session.types, data)
         session.play(records, tame=data[:1] == bytes((TAME,)))
     session.close()
