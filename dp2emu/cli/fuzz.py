@@ -19,13 +19,29 @@ from dp2emu.errors import UsageError
 from dp2emu.fuzz import targets
 from dp2emu.fuzz.afl import export as write_corpus
 from dp2emu.fuzz.campaign import Plan, Progress, campaign, summary
+from dp2emu.fuzz.rigs import TIMEOUT, RigSetting
 from dp2emu.fuzz.worker import available
 from dp2emu.inputs import read_file
 from dp2emu.junit import CaseResult, Result
 
+_WORKER_SECONDS = 30.0
+"""Seconds that a worker may take for an input of a driver, beside what the driver may take."""
+
 
 @verb_command("fuzz")
 @click.option("--target", metavar="NAME", default="device", show_default=True, help="See --list.")
+@click.option("--rig", metavar="SPEC", help="Fuzz a driver: native:LIBRARY or pipe:COMMAND.")
+@click.option(
+    "--ddi", type=click.IntRange(6, 9), default=9, show_default=True,
+    help="DirectX version of the driver of --rig, whose tokens it gets.",
+)  # fmt: skip
+@click.option(
+    "--tolerance",
+    type=click.IntRange(0, 255),
+    default=0,
+    show_default=True,
+    help="Difference of colour channels from the emulator's that --rig allows; 255: any.",
+)
 @click.option("--list", "listed", is_flag=True, help="List the targets.")
 @click.option("--seconds", type=FloatRange(0.1), help="Duration of the campaign.")
 @click.option("--execs", type=click.IntRange(1), help="Number of inputs to try.")
@@ -36,8 +52,9 @@ from dp2emu.junit import CaseResult, Result
 @click.option("--jobs", metavar="N", type=click.IntRange(1, 1024), default=1, help="Processes.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the random inputs.")
 @click.option(
-    "--timeout", type=FloatRange(0.1), default=10.0, help="CPU seconds that an input may take."
-)
+    "--timeout", type=FloatRange(0.1),
+    help="CPU seconds that an input may take, 10 by default; of --rig seconds, 2 by default.",
+)  # fmt: skip
 @click.option(
     "--cost", metavar="SECONDS", type=FloatRange(1e-6),
     help="CPU seconds that a KiB of input may take, instead of the target's.",
@@ -56,8 +73,9 @@ from dp2emu.junit import CaseResult, Result
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @with_junit
 def command(
-    target: str, listed: bool, seconds: float | None, execs: int | None, corpus: str, jobs: int,
-    seed: int, timeout: float, cost: float | None, memory: float | None, resume: bool, plain: bool,
+    target: str, rig: str | None, ddi: int, tolerance: int, listed: bool, seconds: float | None,
+    execs: int | None, corpus: str, jobs: int, seed: int, timeout: float | None,
+    cost: float | None, memory: float | None, resume: bool, plain: bool,
     guard: bool, export: str | None, as_json: bool, junit_path: str | None,
 ) -> int:  # fmt: skip
     """Search for inputs that break an invariant.
@@ -74,9 +92,23 @@ def command(
         return FINE
     if jobs > 1 and execs is not None and execs < jobs:
         raise UsageError(f"{execs} inputs are too few for {jobs} processes")
-    guided = available() and not plain
+    if rig is not None:
+        lasting = TIMEOUT if timeout is None else timeout
+        target = RigSetting(rig, ddi, None if tolerance == 255 else tolerance, lasting).target
+        timeout = _WORKER_SECONDS + 8 * lasting
+    guided = available() and not plain and rig is None
     plan = Plan(
-        Path(corpus), execs, seconds, jobs, seed, timeout, guided, resume, cost, memory, guard
+        Path(corpus),
+        execs,
+        seconds,
+        jobs,
+        seed,
+        timeout or 10.0,
+        guided,
+        resume,
+        cost,
+        memory,
+        guard,
     )
     if as_json and junit_path == "-":
         raise click.UsageError("--json and --junit cannot both go to standard output")

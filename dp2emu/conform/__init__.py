@@ -49,10 +49,7 @@ def _cases(ddi: Since) -> tuple[Case, ...]:
 
 @checked
 def kit(
-    *prefixes: str,
-    ddi: int = 9,
-    wild: bool = False,
-    capabilities: Capabilities | None = None,
+    *prefixes: str, ddi: int = 9, wild: bool = False, capabilities: Capabilities | None = None
 ) -> tuple[Case, ...]:
     """The cases whose names begin with one of ``prefixes``, by default all cases.
 

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from dp2emu.argument_check import checked
 from dp2emu.capture.records import (
@@ -109,9 +110,9 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
         return Outcome(case, verdict, str(broken), evidence=broken.evidence)
     except RigFailure as failure:
         session.restart()
-        finding = failure.finding  # without the address, which may differ from run to run
-        why = f"{finding.kind.value}: {finding.what}"
-        return Outcome(case, Verdict.FAILED, why, evidence=Died(finding))
+        # Without the address, which may differ from run to run.
+        why = replace(failure.finding, address=None).report
+        return Outcome(case, Verdict.FAILED, why, evidence=Died(failure.finding))
     except Dp2Error as error:
         return Outcome(case, Verdict.FAILED, error.what)
     finally:

@@ -226,10 +226,6 @@ class Script:
         """Create a texture of ``side`` x ``side`` texels."""
         self._make(SurfaceDesc(handle, SurfaceKind.TEXTURE, side, side, format), texels)
 
-    def surface(self, desc: SurfaceDesc) -> None:
-        """Create a surface of zeros."""
-        self._make(desc)
-
     def target(self, handle: int, pixels: bytes) -> None:
         """Create another render target of the size of ``TARGET``, with these bytes."""
         self._make(

@@ -20,6 +20,9 @@ TARGET_MODULES = (
     "dp2emu.fuzz.programs10",
 )
 
+RIGS = "dp2emu.fuzz.rigs"
+"""Module of the targets that are drivers; their names go on with a setting as JSON."""
+
 
 @cache
 def targets() -> dict[str, Target]:
@@ -29,7 +32,8 @@ def targets() -> dict[str, Target]:
 
 
 def target_named(name: str) -> Target:
-    """Return a target of dp2emu, or a user's target, named ``module:name``.
+    """Return a target of dp2emu, or a user's target, named ``module:name``, or that of a driver
+    (``dp2emu.fuzz.rigs.RigSetting.target``).
 
     Raises UsageError if there is none of that name.
     """
@@ -37,6 +41,8 @@ def target_named(name: str) -> Target:
 
     module, colon, attribute = name.partition(":")
     try:
+        if module == RIGS:
+            return cast("Target", import_module(module).target_of(attribute))
         found = getattr(import_module(module), attribute) if colon else targets()[name]
     except (ImportError, AttributeError, KeyError):
         known = ", ".join(targets())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Sequence
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from types import FrameType, TracebackType
 
@@ -15,8 +15,9 @@ from dp2emu.capture import CaptureWriter
 from dp2emu.capture.records import Record
 from dp2emu.fuzz.corpus import name_of
 from dp2emu.fuzz.cost import Costly
-from dp2emu.fuzz.target import Broken, Target
+from dp2emu.fuzz.target import Broken, Deviation, Target
 from dp2emu.outputs import write_file
+from dp2emu.text.csource import CWriter
 
 _INNERMOST = 3
 """Number of innermost frames of dp2emu that identify the site of an exception."""
@@ -29,12 +30,16 @@ their stack frames."""
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A failure by the input ``data``; ``site`` identifies the mistake, ``what`` is a report."""
+    """A failure by the input ``data``; ``site`` identifies the mistake, ``what`` is a report.
+
+    ``records`` are the capture that reproduces it, if those of its target are not.
+    """
 
     target: str
     site: str
     what: str
     data: bytes
+    records: tuple[Record, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -44,6 +49,8 @@ class Finding(msgspec.Struct, frozen=True):
 
 def finding_of(target: str, error: BaseException, data: bytes) -> Finding:
     """Return the finding for an exception that an input raised."""
+    if isinstance(error, Deviation):
+        return Finding(target, error.site, error.report, data)
     what = "".join(traceback.format_exception(error))
     return Finding(target, site_of(error), what, data)
 
@@ -56,7 +63,7 @@ def site_of(error: BaseException) -> str:
     'Broken: a token at # instead of #'
     """
     kind = type(error).__name__
-    if isinstance(error, Costly):
+    if isinstance(error, Costly | Deviation):
         return error.site
     if isinstance(error, Broken):
         return f"{kind}: {_NUMBERS.sub('#', str(error))}"
@@ -82,7 +89,8 @@ class Findings:
     """A directory of findings that processes share, one per site.
 
     A finding is three files: the report (``.txt``), the input (``.input``), and a capture that
-    reproduces it, or the input as a file with the target's suffix.
+    reproduces it, or the input as a file with the target's suffix; for a driver in C also a
+    program (``.c``) that makes the calls of the capture.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -102,10 +110,12 @@ class Findings:
 
     def save(self, finding: Finding, target: Target) -> Path:
         """Write a finding's files; return the path of the one to replay.  Raises OSError."""
-        records = target.records(finding.data)
+        records = finding.records or target.records(finding.data)
         shown = finding.data if records is None else sealed(records)
         suffix = target.suffix if records is None else ".dp2"
         write_file(self.folder / f"{finding.name}{suffix}", shown)
+        if target.program and records is not None:
+            write_file(self.folder / f"{finding.name}.c", program(records))
         write_file(self.folder / f"{finding.name}.input", finding.data)
         report = f"{finding.site}\n\n{finding.what}"
         write_file(self.folder / f"{finding.name}.txt", report.encode("utf-8", "backslashreplace"))
@@ -119,3 +129,13 @@ def sealed(records: Sequence[Record]) -> bytes:
         for record in records:
             writer.write(record)
     return out.getvalue()
+
+
+def program(records: Sequence[Record]) -> bytes:
+    """Return the C source of a program that makes the calls of records."""
+    out = StringIO()
+    writer = CWriter(out)
+    for record in records:
+        writer.write(record)
+    writer.finish()
+    return out.getvalue().encode("ascii")

@@ -172,8 +172,16 @@ def save(records: Iterable[Record], path: Path) -> None:
             writer.write(record)
 
 
-def minimize(records: Sequence[Record], fails: Fails, tries: int = TRIES) -> list[Record]:
-    """Return few and small records for which ``fails`` is still true, as it is for ``records``."""
+def minimize(
+    records: Sequence[Record], fails: Fails, tries: int = TRIES, *, whole_tokens: bool = False
+) -> list[Record]:
+    """Return few and small records for which ``fails`` is still true, as it is for ``records``.
+
+    With ``whole_tokens`` records and tokens are left out, and neither is changed.
+    """
+    if whole_tokens:
+        budget = Budget(tries)
+        return _each(_fewer_records(records, fails, budget), _tokens, fails, budget)
     budget = Budget(tries)
     kept = list(records)
     while True:

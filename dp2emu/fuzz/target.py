@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from random import Random
+from typing import Any
 
 import msgspec
 
@@ -15,6 +16,15 @@ from dp2emu.fuzz.mutations import Mutation
 
 class Broken(Exception):
     """A property that a target checks does not hold for an input."""
+
+
+class Deviation(Broken):
+    """``Broken`` with its own ``site``, which identifies the mistake, and a ``report`` of it."""
+
+    def __init__(self, site: str, report: str) -> None:
+        super().__init__(site)
+        self.site = site
+        self.report = report
 
 
 Trial = Callable[[bytes], Hashable]
@@ -43,6 +53,8 @@ class Target(msgspec.Struct, frozen=True):
     ``records`` returns the capture that reproduces an input, or None if the input is a file, whose
     name ends in ``suffix``.  ``cover`` names the modules whose coverage is measured; ``compares``:
     they compare with constants that an input may have to contain.
+    ``smaller`` returns a ``findings.Finding`` with smaller records; None: inputs lose bytes.
+    ``program``: a finding is also saved as a program in C.
     """
 
     name: str
@@ -60,6 +72,8 @@ class Target(msgspec.Struct, frozen=True):
     grow: Growth = doubled
     longest: int = 0
     pace: float = 0.25
+    smaller: Callable[[Any], Any] | None = None
+    program: bool = False
 
     def allowed(self, data: bytes) -> Cost:
         """Return the most that the input ``data`` may cost."""

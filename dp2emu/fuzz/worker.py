@@ -331,7 +331,13 @@ class Worker:
         if finding.site in self._known or self._findings.has(finding):
             return
         self._known.add(finding.site)
-        self._findings.save(self._smaller(finding), self.target)
+        if self.target.smaller is None:
+            self._findings.save(self._smaller(finding), self.target)
+        else:
+            self._findings.save(finding, self.target)  # before what may take a while
+            with self._paused():
+                self._findings.save(self.target.smaller(finding), self.target)
+            return
         self._trial = self.target.make()  # the failure may have damaged its state
 
     def _smaller(self, finding: Finding) -> Finding:

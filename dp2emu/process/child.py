@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import signal
@@ -113,3 +114,43 @@ class Deadline:
     def __exit__(self, *problem: object) -> None:
         self._over.set()
         self._thread.join()
+
+
+class Watchdog:
+    """A thread that kills ``child`` if one of its tasks takes longer than it may: up to an eighth
+    of ``seconds`` later.
+
+    Mutable: ``begin`` and ``end`` bound a task, and cost nothing; ``expired`` is True when the
+    child was killed.
+    """
+
+    def __init__(self, child: Child, seconds: float) -> None:
+        self.expired = False
+        self._child = child
+        self._until = math.inf
+        self._step = min(max(seconds / 8, _SHORTEST_STEP), 1.0)
+        self._over = Event()
+        Thread(target=self._watch, daemon=True).start()
+
+    def begin(self, seconds: float) -> None:
+        """Start a task that may take ``seconds`` from now on."""
+        self._until = monotonic() + seconds
+
+    def end(self) -> None:
+        """End the task: the child may be idle for any time."""
+        self._until = math.inf
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._over.set()
+
+    def _watch(self) -> None:
+        while not self._over.wait(self._step):
+            if monotonic() > self._until:
+                self.expired = True
+                self._child.kill()
+                return
+
+
+_SHORTEST_STEP = 0.01
+"""Least time between two looks of a watchdog, in seconds."""

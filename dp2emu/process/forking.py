@@ -84,6 +84,11 @@ class ForkServer:
                 self._launch()
         raise TimeoutError(f"no fork server answers for {START_SECONDS:g} seconds")
 
+    def launch(self) -> None:
+        """Start the server process; ``start`` does so by itself."""
+        with self._launching:
+            self._launch()
+
     def request(self, what: str) -> socket.socket:
         """Connect to the server and send the line ``what``; returns the connection, for the
         answer.

@@ -37,6 +37,13 @@ class Finding(msgspec.Struct, frozen=True):
         """
         return f"{self.kind.value}: {' < '.join(self.stack[:_KEYED]) or self.what}"
 
+    @property
+    def report(self) -> str:
+        """Return what happened, with the innermost functions and the address, in a line."""
+        within = f" in {' < '.join(self.stack[:_KEYED])}" if self.stack else ""
+        where = "" if self.address is None else f", address {self.address:#x}"
+        return f"{self.kind.value}: {self.what}{within}{where}"
+
 
 _KEYED = 4
 """Maximum number of functions, from the innermost of the stack on, in the key of a finding."""
@@ -46,8 +53,7 @@ class RigFailure(Dp2Error):
     """Raised if the driver's process failed; ``finding`` says how, such as a crash or timeout."""
 
     def __init__(self, finding: Finding) -> None:
-        where = "" if finding.address is None else f", address {finding.address:#x}"
-        super().__init__(f"{finding.kind.value}: {finding.what}{where}")
+        super().__init__(finding.report)
         self.finding = finding
 
 
@@ -55,6 +61,10 @@ MARK = "dp2emu-rig:"
 """Prefix of a line on standard error by which a driver's host reports a finding; the kind of
 finding follows, then what happened and, after ", address", the address of a fault."""
 
+STACK = f"{MARK} stack "
+"""Prefix of a line with the functions on the stack of a fault, innermost first, between " < "."""
+
+_STACK_LINE = re.compile(f"^{STACK}(.*)$", re.MULTILINE)
 _MARKED = re.compile(rf"^{MARK} (\w+) (.*?) ?(?:, address (0x[0-9a-f]{{1,16}}))?$", re.MULTILINE)
 _REPORT = re.compile(
     r"ERROR: (\w+Sanitizer): ([\w-]+)(?: on (?:unknown )?address (0x[0-9a-f]{1,16}))?"
@@ -80,7 +90,9 @@ def finding_of(output: str, status: int | None) -> Finding:
         )
     marked = _MARKED.search(output)
     if marked is not None and marked[1] in FindingKind._value2member_map_:
-        return Finding(FindingKind(marked[1]), marked[2], address=_address(marked))
+        stack = _STACK_LINE.search(output)
+        names = tuple(stack[1].split(" < ")) if stack else ()
+        return Finding(FindingKind(marked[1]), marked[2], names, _address(marked))
     if status is not None and status < 0:
         return Finding(FindingKind.CRASH, f"signal {-status}")
     return Finding(FindingKind.CRASH, f"it ended with {status}{_last_line(output)}")

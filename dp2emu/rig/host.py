@@ -11,6 +11,7 @@ import mmap
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any, BinaryIO
 
 from dp2emu.capture.payloads import Kind, decode, encode
@@ -34,7 +35,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError, Dp2Error, Fault
 from dp2emu.rig import wire
-from dp2emu.rig.failure import MARK, FindingKind
+from dp2emu.rig.failure import MARK, STACK, FindingKind
 from dp2emu.rig.places import Place, Surfaces
 from dp2emu.rig.structures import ABI, fill, structure
 from dp2emu.rig.wire import Ask, Message, Reply, receive
@@ -111,9 +112,13 @@ class Guarded:
         return None
 
 
+@cache
+def _c_library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def _protect(address: int, size: int) -> None:
-    code = ctypes.CDLL(None, use_errno=True)
-    if code.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), _NOTHING):
+    if _c_library().mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), _NOTHING):
         raise OSError(ctypes.get_errno(), "memory cannot be protected")
 
 
@@ -135,8 +140,9 @@ _kept: list[Any] = []
 """Handlers of fault signals, listed so that they are never garbage collected."""
 
 
-def report_faults(where: Callable[[int], str | None]) -> None:
-    """Report the addresses of faults of this process on standard error, described by ``where``.
+def report_faults(where: Callable[[int], str | None], library: str) -> None:
+    """Report the addresses of faults of this process on standard error, described by ``where``,
+    and the functions of the driver's ``library`` on the stack.
 
     Does nothing except on Linux: elsewhere a fault's signal ends the process without a report.
     """
@@ -145,8 +151,9 @@ def report_faults(where: Callable[[int], str | None]) -> None:
 
     def fault(number: int, information: int, context: int) -> None:
         address = ctypes.c_size_t.from_address(information + _ADDRESS).value
-        _report_and_end(number, where(address), address)
+        _report_and_end(number, where(address), address, _stack(library))
 
+    _stack(library)  # loads what a later call needs
     handler = _HANDLER(fault)
     action = _Action(handler=ctypes.cast(handler, ctypes.c_void_p), flags=_SA_SIGINFO)
     _kept.append(handler)
@@ -154,10 +161,46 @@ def report_faults(where: Callable[[int], str | None]) -> None:
         ctypes.CDLL(None).sigaction(signal, ctypes.byref(action), None)
 
 
-def _report_and_end(number: int, place: str | None, address: int) -> None:
+class _Symbol(ctypes.Structure):
+    """Dl_info of dladdr: a file, where it is loaded, a symbol, and its address."""
+
+    _fields_ = (
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("name", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+    )
+
+
+_FRAMES = 64
+"""Frames of a stack that are looked at; the first dozen are those of the signal handler."""
+
+
+def _stack(library: str) -> list[str]:
+    """Return the functions of a library on the stack, innermost first, or where their code lies
+    in the file if they have no name; nothing where the C library cannot tell.
+    """
+    code = _c_library()
+    if not hasattr(code, "backtrace") or not hasattr(code, "dladdr"):
+        return []
+    frames = (ctypes.c_void_p * _FRAMES)()
+    found, symbol = [], _Symbol()
+    for frame in frames[: code.backtrace(frames, _FRAMES)]:
+        if not code.dladdr(ctypes.c_void_p(frame), ctypes.byref(symbol)):
+            continue
+        if symbol.file == os.fsencode(library):
+            place = f"{os.path.basename(library)}+{frame - (symbol.base or 0):#x}"
+            found.append(symbol.name.decode("ascii", "replace") if symbol.name else place)
+    return found
+
+
+def _report_and_end(number: int, place: str | None, address: int, stack: list[str]) -> None:
     kind = FindingKind.OVERRUN if place else FindingKind.CRASH
     what = f"{_NAMES.get(number, f'signal {number}')} {place or 'outside of all buffers'}"
-    os.write(2, f"{MARK} {kind.value} {what}, address {address:#x}\n".encode())
+    lines = f"{MARK} {kind.value} {what}, address {address:#x}\n"
+    if stack:
+        lines += f"{STACK}{' < '.join(stack)}\n"
+    os.write(2, lines.encode())
     os._exit(128 + number)
 
 
@@ -418,12 +461,20 @@ class Host:
         states = self._surfaces.get(call.lpdwRStates)
         data.lpdwRStates = states.first.shared.fpVidMem if states else 0
         data.lpDDVertex = self._pointer(call.lpDDVertex)
-        self._user = None
-        if call.vertices is not None:
-            self._user = Guarded(len(call.vertices), "the user's vertices")
-            self._user.write(0, call.vertices)
-            data.lpDDVertex = self._user.address
+        user = self._user_memory(call.vertices)
+        if user is not None:
+            data.lpDDVertex = user.address
         return data
+
+    def _user_memory(self, vertices: bytes | None) -> Guarded | None:
+        """Return guarded memory with a call's own vertices, None if it has none."""
+        if vertices is None:
+            self._user = None
+        elif self._user is None or self._user.size != len(vertices):
+            self._user = Guarded(len(vertices), "the user's vertices")
+        if self._user is not None:
+            self._user.write(0, vertices or b"")
+        return self._user
 
     def _check(self) -> None:
         """End this process with a finding if the driver has written next to a surface's memory."""
@@ -481,11 +532,17 @@ _RECORDED: dict[type[Record], Callable[[Host, Any], tuple[int, bytes]]] = {
 }
 
 
-def serve(reader: BinaryIO, writer: BinaryIO, library: str) -> None:
-    """Answer every record of ``reader``, calling the driver in ``library``, until it ends."""
+def serve(reader: BinaryIO, writer: BinaryIO, library: str, errors: str = "") -> None:
+    """Answer every record of ``reader``, calling the driver in ``library``, until it ends.
+
+    Standard error goes to the file ``errors`` if that is given.
+    """
+    if errors:
+        with open(errors, "ab") as file:
+            os.dup2(file.fileno(), 2)
     host = Host(ctypes.CDLL(library))
     if "ASAN_OPTIONS" not in os.environ:
-        report_faults(host.where)
+        report_faults(host.where, library)
     try:
         _answer_all(host, reader, writer)
     except (EOFError, BrokenPipeError):

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 from dp2emu.argument_check import checked
 from dp2emu.capture.payloads import MEMORY_PIECE, Head, Kind, Payload, decode, encode
@@ -41,7 +42,8 @@ from dp2emu.errors import CaptureError, Fault, Unsupported, UsageError
 from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc
 from dp2emu.inputs import read_file
 from dp2emu.limits import Limits
-from dp2emu.process.child import Command, Deadline, split_command
+from dp2emu.process.child import Command, Watchdog, split_command
+from dp2emu.process.forking import ForkedWorker, ForkServer, can_fork
 from dp2emu.process.worker import call_of, command_of
 from dp2emu.rig import wire
 from dp2emu.rig.capabilities import Capabilities, ask_capabilities
@@ -60,11 +62,22 @@ _REPORT_BYTES = 1 << 16
 _FIXED_BYTES = 128
 """Upper bound, in bytes, of what a record's payload has besides data (of memory or of a call)."""
 
+_WINDOW_BYTES = 32 << 10 if sys.platform != "win32" else 2 << 10
+"""Bytes of requests that may be under way; pipes hold 64 KiB, those of Windows 4."""
+
 LIBRARY_BYTES = 1 << 30
 _SANITIZER = re.compile(rb"\0((?:libasan|libclang_rt\.asan)[\w.-]*\.so[\d.]*)\0")
 _SANITIZED = {
     "ASAN_OPTIONS": "detect_leaks=0:exitcode=86:abort_on_error=0:allow_user_segv_handler=0"
 }
+
+
+class _Forked(ForkedWorker):
+    """A worker that a command can replace.  Mutable: it ends."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit code; a process that has not ended is ended."""
+        return super().wait()
 
 
 @checked
@@ -85,12 +98,14 @@ class Served:
         limits: Limits | None = None,
     ) -> None:
         self.time = 0
+        self.performed = 0
         self.finding: Finding | None = None
         self._command = tuple(command)
         self._environment = environment
         self._timeout = timeout
-        self._process: Command | None = None
-        self._output: IO[bytes] | None = None
+        self._process: Command | _Forked | None = None
+        self._watchdog: Watchdog | None = None
+        self._output: Any = None
         self._abi = 0
         self._payload_bytes = 0
         self._surfaces: dict[int, SurfaceDesc] = {}
@@ -199,6 +214,41 @@ class Served:
         """Ask the driver to finish all its drawing, and wait for that."""
         self._done(self._exchange(Ask.FINISH, b""))
 
+    def perform(self, records: Iterable[Record]) -> list[Answer | int]:
+        """Perform records without waiting for the reply to each; returns the answers of calls, and
+        the driver's results for the others, in order.
+
+        ``performed`` is the number of replies that came, also if RigFailure is raised.  All
+        records together may take ``timeout`` seconds.
+        """
+        self._start()
+        self.performed = 0
+        sent = [encode(Called(r.call, self._abi) if isinstance(r, Called) else r) for r in records]
+        replies: list[Answer | int] = []
+        with self._supervised(self._timeout):
+            for window in _windows([pack(kind, 0, payload) for kind, _, payload in sent]):
+                assert self._process is not None
+                self._process.stdin.write(b"".join(window))
+                self._process.stdin.flush()
+                for _ in window:
+                    replies.append(self._reply(receive(self._take)))
+                    self.performed += 1
+        return replies
+
+    def _reply(self, reply: Message) -> Answer | int:
+        """Return the answer in a reply or its result.  Raises CaptureError if it has neither."""
+        self.time = reply.time
+        if reply.tag == Kind.ANSWER:
+            answered = decode(Kind.ANSWER, reply.time, reply.payload)
+            assert isinstance(answered, Answered)
+            return answered.answer
+        if reply.tag != Reply.DONE:
+            raise CaptureError(f"record {reply.tag} where ANSWER or DONE was expected")
+        (result,) = wire.DONE.unpack(reply.payload)
+        if result in (wire.CORRUPT, wire.UNKNOWN):
+            raise CaptureError("the stub could not read what it was asked")
+        return int(result)
+
     # The process
 
     @property
@@ -214,6 +264,9 @@ class Served:
     def close(self) -> None:
         """End the process; the next request starts another."""
         process, self._process = self._process, None
+        if self._watchdog is not None:
+            self._watchdog.close()
+            self._watchdog = None
         if process is not None:
             _stop(process)
         if self._output is not None:
@@ -233,13 +286,19 @@ class Served:
             raise RigFailure(self.finding)
         if self._process is not None:
             return
-        self._output = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
+        self._output = tempfile.NamedTemporaryFile()  # noqa: SIM115 (closed with the process)
         try:
-            self._process = Command(self._command, stderr=self._output, env=self._environment)
+            self._process = self._launched(self._output)
         except OSError as error:
             self._fail(Finding(FindingKind.CRASH, f"{self._command[0]}: {error.strerror}"))
+        self._watchdog = Watchdog(self._process, self._timeout)
         weakref.finalize(self, _stop, self._process)
+        weakref.finalize(self, self._watchdog.close)
         self._greet()
+
+    def _launched(self, output: Any) -> Command | _Forked:
+        """Start the driver's process, whose standard error goes to the file ``output``."""
+        return Command(self._command, stderr=output, env=self._environment)
 
     def _greet(self) -> None:
         reply = self._exchange(Ask.HELLO, wire.HELLO.pack(wire.VERSION), before=MAGIC)
@@ -309,18 +368,25 @@ class Served:
         """
         if not before:
             self._start()
-        assert self._process is not None
         seconds = max(self._timeout, _START_SECONDS) if before else self._timeout
-        deadline = Deadline(self._process, seconds)
-        try:
-            with deadline:
-                reply = self._converse(before + pack(tag, 0, payload), greeting=bool(before))
-        except (OSError, EOFError):
-            self._fail(self._ended(deadline))
-        except CaptureError as error:
-            self._broken(error.what)
+        with self._supervised(seconds):
+            reply = self._converse(before + pack(tag, 0, payload), greeting=bool(before))
         self.time = reply.time
         return reply
+
+    @contextmanager
+    def _supervised(self, seconds: float) -> Iterator[None]:
+        """A context of ``seconds`` for the driver's process; raises RigFailure if it fails."""
+        watchdog = self._watchdog
+        assert watchdog is not None
+        watchdog.begin(seconds)
+        try:
+            yield
+        except (OSError, EOFError):
+            self._fail(self._ended(watchdog))
+        except CaptureError as error:
+            self._broken(error.what)
+        watchdog.end()
 
     def _converse(self, request: bytes, *, greeting: bool) -> Message:
         assert self._process is not None
@@ -339,7 +405,7 @@ class Served:
 
     # Failures
 
-    def _ended(self, deadline: Deadline) -> Finding:
+    def _ended(self, watchdog: Watchdog) -> Finding:
         """Return why the process ended or was killed: timeout, sanitizer report, crash, exit."""
         assert self._process is not None and self._output is not None
         status: int | None = None
@@ -347,7 +413,7 @@ class Served:
             status = self._process.wait(self._timeout)
         except subprocess.TimeoutExpired:
             self._process.kill()
-        if deadline.expired:
+        if watchdog.expired:
             return Finding(FindingKind.TIMEOUT, f"no answer for {self._timeout:g} seconds")
         if status is None:
             return Finding(FindingKind.CRASH, "its pipe failed, and it did not end")
@@ -363,7 +429,25 @@ class Served:
         raise RigFailure(finding)
 
 
-def _stop(process: Command) -> None:
+def _windows(packed: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Yield runs of packed records that fit into a pipe, or single longer ones.
+
+    A driver whose replies fill its pipe takes no more requests, and a rig that still writes takes
+    no replies.
+    """
+    window: list[bytes] = []
+    size = 0
+    for each in packed:
+        if window and size + len(each) > _WINDOW_BYTES:
+            yield window
+            window, size = [], 0
+        window.append(each)
+        size += len(each)
+    if window:
+        yield window
+
+
+def _stop(process: Command | _Forked) -> None:
     """End a process: ask it to end, and kill it if it does not."""
     with suppress(OSError, ValueError, subprocess.TimeoutExpired):
         process.stdin.write(pack(END, 0, bytes(8)))
@@ -380,7 +464,9 @@ class NativeDriver(Served):
     ``D3dContextDestroy`` and ``D3dCreateSurfaceEx``, all with C linkage.  Surfaces and user
     vertices end at an inaccessible page, and the bytes ahead of them are checked after every call.
     A library built with AddressSanitizer gets its run-time preloaded, and its reports become
-    findings.  Raises UsageError if there is no such file, Unsupported on a host without POSIX.
+    findings.  With ``forked`` any other library gets a copy of a process that has imported what a
+    host needs, where processes can be copied: a restart then takes milliseconds.  Raises
+    UsageError if there is no such file, Unsupported on a host without POSIX.
     """
 
     def __init__(
@@ -389,14 +475,33 @@ class NativeDriver(Served):
         *,
         timeout: float = TIMEOUT,
         limits: Limits | None = None,
+        forked: bool = False,
     ) -> None:
         if os.name != "posix":
             raise Unsupported("native drivers on a host without POSIX")
         path = Path(library).absolute()
         if not path.is_file():
             raise UsageError(f"no driver {path}")
-        command = command_of(call_of("dp2emu.rig.host:serve", str(path)))
+        command = command_of(call_of(_HOST, str(path)))
         super().__init__(command, environment=_environment(path), timeout=timeout, limits=limits)
+        self._library = path
+        self._server: ForkServer | None = None
+        if forked and can_fork() and not _sanitizer(path):
+            self._server = ForkServer("dp2emu.rig.host")
+            weakref.finalize(self, self._server.close)
+
+    def _launched(self, output: Any) -> Command | _Forked:
+        """Start the driver's process, whose standard error goes to the file ``output``."""
+        if self._server is None:
+            return super()._launched(output)
+        call = call_of(_HOST, str(self._library), output.name)
+        with suppress(FileNotFoundError, ConnectionError):
+            return _Forked(self._server, call)
+        self._server.launch()
+        return _Forked(self._server, call)
+
+
+_HOST = "dp2emu.rig.host:serve"
 
 
 def _environment(library: Path) -> Mapping[str, str]:
@@ -406,10 +511,14 @@ def _environment(library: Path) -> Mapping[str, str]:
     package = str(Path(__file__).parents[2])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     ours = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    needed = _sanitizer(library)
+    return ours | _SANITIZED | {"LD_PRELOAD": needed} if needed else ours
+
+
+def _sanitizer(library: Path) -> str:
+    """Return the file name of the sanitizer's run-time that a library needs, empty if none."""
     needed = _SANITIZER.search(read_file(library, LIBRARY_BYTES))
-    if needed is None:
-        return ours
-    return ours | _SANITIZED | {"LD_PRELOAD": needed[1].decode("ascii")}
+    return needed[1].decode("ascii") if needed else ""
 
 
 @checked

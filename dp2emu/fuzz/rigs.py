@@ -1,0 +1,449 @@
+"""Targets that fuzz a driver under test: a rig that stays up between inputs.
+
+Each input has a context of its own on surfaces that stay.  Its records go to the driver together,
+so that an input takes one exchange.  A crash, a hang, an access to a guard page, and an answer
+that breaks a rule (``rig_judge``) are findings.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import time
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache, partial
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from dp2emu.capture.records import Called, ContextCreated, ContextDestroyed, MemoryWritten, Record
+from dp2emu.d3d.dp2structs import Op
+from dp2emu.d3d.enums import QueryType
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.options import Options
+from dp2emu.dp2.parsers import WALK
+from dp2emu.dp2.table import TABLE, Since
+from dp2emu.errors import Dp2Error, Fault, Unsupported, UsageError
+from dp2emu.fuzz import rig_inputs
+from dp2emu.fuzz.cost import Bound
+from dp2emu.fuzz.findings import Finding, finding_of, site_of
+from dp2emu.fuzz.minimize import minimize
+from dp2emu.fuzz.rig_inputs import COMMANDS, CONTEXT, SIDE, SURFACES, TAME, TARGET
+from dp2emu.fuzz.rig_judge import (
+    Queries,
+    Seen,
+    check_answers,
+    check_payloads,
+    check_picture,
+    check_walk,
+    known_opcodes,
+    seen,
+    unparsed_although_known,
+)
+from dp2emu.fuzz.target import Deviation, Target
+from dp2emu.gpu.device.timing import parse_timing
+from dp2emu.limits import FUZZING
+from dp2emu.rig.failure import FindingKind, RigFailure
+from dp2emu.rig.served import NativeDriver, PipeRig, Served
+from dp2emu.shader.engines import JIT, REFERENCE
+from dp2emu.shader.jit.machine import works
+
+TIMEOUT = 2.0
+"""Default of the seconds in which a driver must have executed an input."""
+_MOST_POLLS = 256
+"""Empty calls at most, as in the conformance kit; by then all answers must have come."""
+_TRIES, _HANGING_TRIES = 400, 24
+"""Attempts to make a finding smaller; each attempt that hangs takes the timeout."""
+_PROBE_FAILURES = 3
+_PROBES = 8
+"""Programs that are drawn to find out whether a driver draws into memory."""
+_SHRINK_SECONDS = 20.0
+_MODULE = __name__
+
+
+class RigSetting(msgspec.Struct, frozen=True):
+    """The driver of a campaign: ``spec`` as in ``open_rig``, the DirectX version ``ddi`` whose
+    tokens it gets, the ``tolerance`` of a colour channel (None: pictures are not compared), and
+    ``timeout`` in seconds for each input.
+    """
+
+    spec: str
+    ddi: int = 9
+    tolerance: int | None = 0
+    timeout: float = TIMEOUT
+
+    @property
+    def target(self) -> str:
+        """Return the name of the target, for ``campaign``."""
+        return f"{_MODULE}:{json.dumps(msgspec.structs.asdict(self))}"
+
+
+def target_of(setting: str) -> Target:
+    """Return the target of a driver; ``setting`` is the JSON of a ``RigSetting``.
+
+    Raises UsageError if its rig is neither ``native:`` nor ``pipe:``.
+    """
+    chosen = RigSetting(**json.loads(setting))
+    kind, _, argument = chosen.spec.partition(":")
+    if kind not in _RIGS or not argument:
+        raise UsageError(f"rig {chosen.spec!r}: only native:LIBRARY and pipe:COMMAND are fuzzed")
+    ddi = Since(chosen.ddi)
+    return Target(
+        kind, f"the driver {chosen.spec} keeps the rules of the interface",
+        partial(_Trial, chosen), partial(rig_inputs.seed, ddi), partial(rig_inputs.mutate, ddi),
+        rig_inputs.LONGEST, (), partial(_capture, ddi), cost=Bound(60.0, 60.0, 4096.0, 4096.0),
+        smaller=partial(_smaller, chosen), program=True,
+    )  # fmt: skip
+
+
+def _capture(ddi: Since, data: bytes) -> Sequence[Record]:
+    return [*rig_inputs.setting(), *rig_inputs.records(ddi, _BOTH, data)]
+
+
+_BOTH = (QueryType.EVENT, QueryType.OCCLUSION)
+_RIGS: dict[str, Callable[..., Served]] = {"native": NativeDriver, "pipe": PipeRig}
+
+
+def _opened(setting: RigSetting) -> Served:
+    kind, _, argument = setting.spec.partition(":")
+    more = {"forked": True} if kind == "native" else {}
+    return _RIGS[kind](argument, timeout=setting.timeout, **more)
+
+
+class _Failed(Deviation):
+    """A failure of the driver's process, in ``call`` of an input."""
+
+
+class Session:
+    """A driver that is fuzzed, and what is known of it.  Mutable.
+
+    ``types`` are the query types that it creates, ``known`` the opcodes that it decodes, and
+    ``draws`` whether it draws into memory.
+    """
+
+    def __init__(self, setting: RigSetting) -> None:
+        self._rig = _opened(setting)
+        self._setting = setting
+        self._ddi = Since(setting.ddi)
+        self._emulator: Driver | None = None
+        self.types: tuple[int, ...] = ()
+        self.known: frozenset[int] = frozenset()
+        self.draws = False
+
+    def close(self) -> None:
+        """End the driver."""
+        self._rig.close()
+
+    def restart(self) -> None:
+        """Start the driver afresh, with the surfaces."""
+        self._rig.restart()
+        for desc in SURFACES:
+            self._rig.create_surface(desc)
+
+    def probe(self) -> None:
+        """Find out about the driver: see the attributes.  A probe that crashes tells nothing."""
+        self.restart()
+        if self._ddi >= Since.DX9:
+            asked = [QueryType.EVENT, QueryType.OCCLUSION, QueryType.VCACHE]
+            answers = [self._probed(rig_inputs.created(kind)) for kind in asked]
+            self.types = tuple(
+                kind for kind, answer in zip(asked, answers, strict=True)
+                if answer is not None and answer.ddrval == HResult.D3D_OK
+            )  # fmt: skip
+        self._probe_opcodes()
+        if self._setting.tolerance is not None:
+            self._probe_picture()
+
+    def _probe_opcodes(self) -> None:
+        """Set ``known``; a driver that fails at tokens with a count of 0 is asked for few more."""
+        found, failures = {}, 0
+        for op in rig_inputs.tokens_until(self._ddi):
+            answer = self._probed(_none_of(op))
+            if answer is not None:
+                found[op] = answer
+                continue
+            failures += 1
+            if failures == _PROBE_FAILURES:
+                break
+        self.known = known_opcodes(found)
+
+    def _probed(self, commands: bytes) -> Answer | None:
+        """Return the answer to commands in a context of their own; None if the driver fails."""
+        data = bytes(1) + commands
+        try:
+            replies = self._rig.perform(rig_inputs.records(self._ddi, (), data))
+        except RigFailure:
+            self.restart()
+            return None
+        return next((each for each in replies if isinstance(each, Answer)), None)
+
+    def _probe_picture(self) -> None:
+        """Set ``draws``: the picture of one of a few tame programs is not that of before."""
+        for number in range(_PROBES):
+            records = rig_inputs.records(self._ddi, (), bytes((TAME, number)))
+            try:
+                self._rig.perform(records)
+                self._rig.finish()
+                self.draws |= any(self._picture())
+            except RigFailure:
+                self.restart()
+                return
+
+    def _picture(self) -> bytes:
+        return self._rig.read(TARGET, 0, 4 * SIDE * SIDE)
+
+    # Inputs
+
+    def play(self, records: Sequence[Record], *, tame: bool) -> list[Seen]:
+        """Perform the records of an input and judge the answers; returns the calls.
+
+        Raises Deviation.
+        """
+        replies = self._performed(records)
+        calls = [
+            seen(record.call, reply)
+            for record, reply in zip(records, replies, strict=True)
+            if isinstance(record, Called) and isinstance(reply, Answer)
+        ]
+        queries = self._judged(calls)
+        if queries is not None:
+            self._await(queries, calls)
+        if tame:
+            self._compare(records, calls, queries)
+        return calls
+
+    def _performed(self, records: Sequence[Record]) -> list[Answer | int]:
+        try:
+            return self._rig.perform(records)
+        except RigFailure as failure:
+            raise _failed(failure, records, self._rig.performed) from None
+
+    def _judged(self, calls: Sequence[Seen]) -> Queries | None:
+        """Judge calls by the rules that always hold; returns the queries, None without calls."""
+        if not calls:
+            return None
+        last = calls[-1].call
+        queries = Queries(COMMANDS.get(last.lpDDCommands, 0))
+        for one in calls:
+            check_walk(one, self._ddi)
+            if self._ddi >= Since.DX9:
+                queries.hear(one, _bytes_of(one.call))
+            token = unparsed_although_known(one, self.known)
+            if token is not None:
+                self._check_unparsed(one, calls)
+        return queries
+
+    def _await(self, queries: Queries, calls: Sequence[Seen]) -> None:
+        """Make empty calls until all answers have come.  Raises Deviation if some never do.
+
+        The input's context is gone by now, so the input is performed once more without its end.
+        """
+        if not queries.missing():
+            return
+        records: list[Record] = [
+            ContextCreated(CONTEXT, int(self._ddi), TARGET), *(Called(one.call) for one in calls)
+        ]  # fmt: skip
+        polls = [Called(rig_inputs.poll(calls[-1].call.lpDDCommands))] * _MOST_POLLS
+        again = Queries(COMMANDS.get(calls[-1].call.lpDDCommands, 0))
+        replies = self._performed(records)
+        self._rig.finish()
+        replies += self._performed([*polls, ContextDestroyed(CONTEXT)])
+        for record, reply in zip([*records, *polls], replies, strict=False):
+            if isinstance(record, Called) and isinstance(reply, Answer):
+                again.hear(seen(record.call, reply), _bytes_of(record.call))
+        again.check_missing()
+
+    # The emulator
+
+    def _emulated(self, records: Sequence[Record]) -> list[Seen]:
+        """Return the calls of records as the emulator answers them."""
+        driver = self._emulator
+        if driver is None:
+            options = Options(engine=JIT if works() else REFERENCE, threads=1, parser=WALK)
+            driver = Driver(parse_timing("fixed:call=10,packet=10,delivery=5"), options, FUZZING)
+            for desc in SURFACES:
+                driver.create_surface(desc)
+            self._emulator = driver
+        driver.reset()
+        calls = []
+        for record in records:
+            if isinstance(record, ContextCreated):
+                driver.create_context(CONTEXT, interface=record.interface, color=TARGET)
+            elif isinstance(record, MemoryWritten):
+                driver.gpu.heap.write(record.handle, record.offset, record.data)
+            elif isinstance(record, Called):
+                calls.append(seen(record.call, _emulated_answer(driver, record.call)))
+        driver.finish()
+        return calls
+
+    def _check_unparsed(self, one: Seen, calls: Sequence[Seen]) -> None:
+        """Raise Deviation if the emulator executes a whole token that the driver left unparsed."""
+        refused = one.refused
+        assert refused is not None
+        until = list(calls[: calls.index(one) + 1])
+        ours = self._emulated(
+            [
+                ContextCreated(CONTEXT, int(self._ddi), TARGET),
+                *(Called(each.call) for each in until),
+            ]
+        )
+        mine = ours[-1]
+        if mine.failed and mine.answer.dwErrorOffset <= refused[0]:
+            return
+        name = refused[1].name
+        raise Deviation(
+            f"D3DERR_COMMAND_UNPARSED for a valid token: {name}",
+            f"{name} at byte {refused[0]} with a count of {refused[2]} is left unparsed; the "
+            "emulator executes it, and the driver decodes it with a count of 0",
+        )
+
+    def _compare(
+        self, records: Sequence[Record], calls: Sequence[Seen], queries: Queries | None
+    ) -> None:
+        """Compare a tame input with the emulator.  Raises Deviation."""
+        ours = self._emulated(records)
+        check_answers(ours, calls)
+        if queries is not None and self._ddi >= Since.DX9:
+            expected = Queries(COMMANDS.get(calls[-1].call.lpDDCommands, 0))
+            for one in ours:
+                expected.hear(one, _bytes_of(one.call))
+            check_payloads(expected, queries)
+        if self.draws:
+            assert self._emulator is not None and self._setting.tolerance is not None
+            self._rig.finish()
+            mine = self._emulator.read(TARGET, 0, 4 * SIDE * SIDE)
+            check_picture(mine, self._picture(), self._setting.tolerance, SIDE)
+
+
+def _bytes_of(call: Call) -> bytes:
+    """Return the command surface up to the end of a call's commands, zeros before them."""
+    return bytes(call.dwCommandOffset) + (call.commands or b"")
+
+
+def _emulated_answer(driver: Driver, call: Call) -> Answer:
+    try:
+        return driver.submit(call)
+    except Unsupported as error:
+        return Answer(HResult.E_NOTIMPL, error.offset or 0, driver.time)
+    except Fault as error:
+        return Answer(error.hr, error.offset or 0, driver.time)
+    except Dp2Error as error:
+        return Answer(HResult.DDERR_GENERIC, error.offset or 0, driver.time)
+
+
+def _none_of(op: int) -> bytes:
+    """Return a token with a count of 0, and zeros for what it has even then."""
+    return struct.pack("<BBH", op, 0, 0) + bytes(_head_bytes(op))
+
+
+def _head_bytes(op: int) -> int:
+    token = TABLE[op]
+    if op == Op.SETRENDERTARGET or token.head_dtype is None:
+        return 0 if token.item_dtype is None else token.item_dtype.itemsize * token.number(0, None)
+    return int(token.head_dtype.itemsize)
+
+
+def _failed(failure: RigFailure, records: Sequence[Record], performed: int) -> _Failed:
+    """Return the finding for a failure of the process; ``performed`` records had a reply."""
+    finding = failure.finding
+    lines = [finding.report]
+    record = records[performed] if performed < len(records) else None
+    if isinstance(record, Called):
+        number = sum(isinstance(each, Called) for each in records[:performed])
+        lines.append(f"in call {number}")
+        tokens = seen(record.call, Answer(0, 0, 0)).found
+        names = [f"{token.name} at byte {at}" for at, token, *_ in tokens.commands]
+        if tokens.wrong is not None:
+            names.append(f"an undecodable token at byte {tokens.stop}")
+        if names:
+            lines.append(f"the last token of the call is {names[-1]}")
+    elif record is not None:
+        lines.append(f"in {type(record).__name__}")
+    return _Failed(finding.key, "\n".join(lines))
+
+
+@cache
+def _session(setting: RigSetting) -> Session:
+    """Return the session of this process with a driver."""
+    session = Session(setting)
+    session.probe()
+    return session
+
+
+class _Trial:
+    """A trial of inputs on a driver that stays up.  Mutable."""
+
+    def __init__(self, setting: RigSetting) -> None:
+        self._session = _session(setting)
+        self._ddi = Since(setting.ddi)
+
+    def __call__(self, data: bytes) -> Hashable:
+        """Try an input; returns the pairs of tokens that were executed, and the results."""
+        records = rig_inputs.records(self._ddi, self._session.types, data)
+        try:
+            calls = self._session.play(records, tame=data[:1] == bytes((TAME,)))
+        except _Failed:
+            self._session.restart()
+            raise
+        if data[:1] == bytes((TAME,)):
+            return frozenset()
+        return frozenset(each for one in calls for each in _features(one))
+
+
+def _features(one: Seen) -> list[Hashable]:
+    ops = [int(token.op) for _, token, *_ in one.executed]
+    found: list[Hashable] = list(zip([0, *ops], ops, strict=False))
+    refused = one.refused
+    if one.failed:
+        found.append((one.answer.ddrval, refused and int(refused[1].op)))
+    if one.answer.response and not one.failed:
+        found.append(("response", one.answer.response.count(b"\0") > 64))
+    return found
+
+
+# Smaller findings
+
+
+def _smaller(setting: RigSetting, finding: Finding) -> Finding:
+    """Return the finding with few records, for which a fresh driver still has it.
+
+    Raises OSError.
+    """
+    tame = finding.data[:1] == bytes((TAME,))
+    ddi = Since(setting.ddi)
+    session = _session(setting)
+    whole = rig_inputs.records(ddi, session.types, finding.data)
+    # The memory of surfaces stays as the inputs before have left it, unless it is written.
+    kept = {id(each) for each in whole if not isinstance(each, Called)}
+    until = time.monotonic() + _SHRINK_SECONDS
+    last: dict[str, Any] = {}
+
+    def fails(records: Sequence[Record]) -> bool:
+        if time.monotonic() > until or not kept <= {id(each) for each in records}:
+            return False
+        try:
+            session.play(records, tame=tame)
+        except Deviation as error:
+            if isinstance(error, _Failed):
+                session.restart()
+            same = site_of(error) == finding.site
+            if same:
+                last["error"] = error
+            return same
+        except Dp2Error:
+            session.restart()
+        return False
+
+    session.restart()
+    if not fails(whole):
+        again = "A fresh driver does not do it: it depends on the inputs before."
+        told = f"{finding.what}\n{again}"
+        return replace(finding, records=(*rig_inputs.setting(), *whole), what=told)
+    hangs = finding.site.startswith(FindingKind.TIMEOUT.value)
+    small = minimize(whole, fails, _HANGING_TRIES if hangs else _TRIES, whole_tokens=True)
+    session.restart()
+    found = finding_of(finding.target, last["error"], finding.data)
+    return replace(found, records=(*rig_inputs.setting(), *small))

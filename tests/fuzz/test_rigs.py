@@ -1,0 +1,185 @@
+"""Drivers are fuzzed: what is judged, what a finding has, and which planted mistakes are found."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from dp2emu.capture.records import Called
+from dp2emu.conform.script import create, dwords, end, token
+from dp2emu.d3d.dp2structs import Op
+from dp2emu.d3d.enums import QueryType
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.table import TABLE, Since
+from dp2emu.fuzz import grammar, rig_inputs
+from dp2emu.fuzz.rig_inputs import TAME
+from dp2emu.fuzz.rig_judge import Queries, Seen, check_walk, seen
+from dp2emu.fuzz.rigs import RigSetting, Session, target_of
+from dp2emu.fuzz.target import Deviation
+from tests.cli.running import dp2emu
+from tests.native.building import sample, served_sample
+
+PAIR = dwords(Op.CLEAR, 1, 0, 0, 0)
+"""A token of 20 bytes."""
+
+
+def answered(commands: bytes, hr: int = 0, offset: int = 0, response: bytes = b"") -> Seen:
+    call = Call(1, 5, dwCommandLength=len(commands), commands=commands, dwVertexSize=20)
+    return seen(call, Answer(hr, offset, 0, response))
+
+
+def site_of(commands: bytes, hr: int = 0, offset: int = 0, ddi: Since = Since.DX9) -> str:
+    with pytest.raises(Deviation) as raised:
+        check_walk(answered(commands, hr, offset), ddi)
+    return raised.value.site
+
+
+FAILED = HResult.D3DERR_DRIVERINVALIDCALL
+
+
+def test_a_failing_call_names_the_start_of_a_token() -> None:
+    event = create(1)
+    check_walk(answered(event + event, FAILED, len(event)), Since.DX9)
+    check_walk(answered(event + b"\xff\0\0\0", FAILED, len(event)), Since.DX9)
+    where = site_of(event + event, FAILED, 8)
+    assert where == "dwErrorOffset is not the start of a token: in or behind CREATEQUERY"
+
+
+def test_an_offset_that_counts_from_the_first_command_is_one_site() -> None:
+    commands = create(1) + create(2)
+    call = Call(1, 5, 16, len(commands), commands=commands, dwVertexSize=20)
+    with pytest.raises(Deviation, match="counts from the first command"):
+        check_walk(seen(call, Answer(FAILED, 12, 0)), Since.DX9)
+
+
+def test_a_stream_that_cannot_be_decoded_does_not_succeed() -> None:
+    assert "an unassigned opcode" in site_of(create(1) + b"\xff\0\0\0")
+    assert "CREATEQUERY" in site_of(create(1) + create(2)[:-1])
+
+
+def test_a_token_of_a_later_version_is_not_judged() -> None:
+    check_walk(answered(create(1)[:-1]), Since.DX8)
+
+
+def told(*calls: tuple[bytes, bytes]) -> Queries:
+    queries = Queries(512)
+    for commands, response in calls:
+        queries.hear(answered(commands, 0, len(response), response), commands)
+    return queries
+
+
+def response(*answers: int) -> bytes:
+    records = b"".join(struct.pack("<3I", query, 4, 1) for query in answers)
+    return struct.pack("<BBHI", Op.RESPONSEQUERY, 0, len(answers), 8 + len(records)) + records
+
+
+def test_an_answer_that_never_comes_is_lost() -> None:
+    queries = told((create(3) + end(3), b""), (b"", b""))
+    assert queries.missing() == [3]
+    with pytest.raises(Deviation, match="a lost answer: EVENT"):
+        queries.check_missing()
+    told((create(3) + end(3), b""), (b"", response(3))).check_missing()
+
+
+def test_answers_of_a_type_come_in_order() -> None:
+    asked = create(3) + create(4) + end(3) + end(4)
+    told((asked, response(3, 4)))
+    with pytest.raises(Deviation, match="out of order: EVENT"):
+        told((asked, response(4, 3)))
+
+
+@pytest.mark.parametrize("commands", [create(3), create(3) + end(3) + dwords(Op.DELETEQUERY, 3)])
+def test_only_what_ended_is_answered(commands: bytes) -> None:
+    with pytest.raises(Deviation, match="not due: EVENT"):
+        told((commands, response(3)))
+
+
+def test_nothing_is_said_about_queries_that_end_twice() -> None:
+    told((create(3) + end(3) + end(3), b""), (b"", b"")).check_missing()
+    told((create(3) + end(3) + end(3), response(3)), (b"", response(3)))
+
+
+@pytest.mark.parametrize("ddi", list(Since))
+def test_inputs_have_the_tokens_of_a_version_alone(ddi: Since) -> None:
+    rng = Random(1)
+    data = rig_inputs.seed(ddi, rng)
+    for _ in range(60):
+        data = rig_inputs.mutate(ddi, rng, data, rig_inputs.seed(ddi, rng))
+        for record in rig_inputs.records(ddi, (), data):
+            if isinstance(record, Called) and data[:1] == bytes((TAME,)):
+                tokens = grammar.tokens_of(record.call.commands or b"")
+                assert all(TABLE[each[0]].since <= ddi for each in tokens if each[0] in TABLE)
+
+
+def played(spec: str, inputs: int, ddi: int = 9) -> Session:
+    """A session in which a driver has kept all rules for tame and wild inputs."""
+    session, rng = Session(RigSetting(spec, ddi)), Random(3)
+    session.probe()
+    for number in range(inputs):
+        data = (
+            bytes((TAME,)) + rng.randbytes(8) if number % 2 else rig_inputs.seed(Since(ddi), rng)
+        )
+        records = rig_inputs.records(Since(ddi), session.types, data)
+        session.play(records, tame=data[:1] == bytes((TAME,)))
+    session.close()
+    return session
+
+
+@pytest.mark.parametrize("kind", ["native", "pipe"])
+def test_a_driver_without_a_mistake_keeps_all_rules(kind: str) -> None:
+    spec = f"native:{sample()}" if kind == "native" else f"pipe:{served_sample()}"
+    session = played(spec, 6)
+    assert session.types == (QueryType.EVENT, QueryType.OCCLUSION, QueryType.VCACHE)
+    assert Op.CLEAR in session.known and not session.draws
+
+
+def test_a_crash_is_one_finding_with_call_token_and_stack() -> None:
+    session = Session(RigSetting(f"native:{sample('CRASHES')}"))
+    session.restart()
+    records = rig_inputs.records(Since.DX9, (), b"\0" + token(Op.RENDERSTATE, bytes(8)))
+    with pytest.raises(Deviation) as raised:
+        session.play(records, tame=False)
+    session.close()
+    report = raised.value.report
+    assert "crash: SIGSEGV outside of all buffers in " in report
+    assert "D3dDrawPrimitives2, address 0x0\nin call 0\n" in report
+    assert "RENDERSTATE at byte 0" in report
+
+
+def test_another_rig_is_refused(tmp_path: Path) -> None:
+    ran = dp2emu("fuzz", "--rig", "emulator", "--corpus", tmp_path / "c", "--execs", "1")
+    assert ran.code == 2 and "only native:LIBRARY and pipe:COMMAND are fuzzed" in ran.err
+    target = target_of(RigSetting("native:x.so", ddi=8).target.partition(":")[2])
+    assert target.name == "native"
+
+
+FINDABLE = (
+    "CRASHES", "HANGS", "INDEX_CHECK", "ERROR_OFFSET_FROM_FIRST", "CLEAR_LENGTH", "CONSTB_LENGTH",
+    "PATCH_TAILS", "SETLIGHT_LENGTH", "SETPRIORITY_LENGTH", "SETRENDERTARGET_LENGTH",
+    "SETTEXLOD_LENGTH", "UNKNOWN_SKIPPED", "ANSWERS_FAILURES", "CAPACITY_OF_CALL",
+    "DELETED_ANSWERS", "END_COUNTS_ALL", "FAN_DOUBLES_FIRST", "IMM_NOT_ALIGNED", "ISSUE_FLAGS",
+    "LEFT_OVER_LOST", "NEWEST_FIRST", "OFFSET_IN_VERTICES", "OVERRUNS", "RECORDS_AND_SETS",
+    "RESTART_ADDS", "TOTAL_WITHOUT_HEADER", "VERTEX_SIZE_LATE", "CAPTURE_IGNORED",
+)  # fmt: skip
+"""Planted mistakes of the sample driver that an input can show without knowing them."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bug", FINDABLE)
+def test_a_planted_mistake_is_found(bug: str, tmp_path: Path) -> None:
+    ran = dp2emu("fuzz", "--rig", f"native:{sample(bug)}", "--corpus", tmp_path, "--seconds", 60)
+    assert ran.code == 1
+    reports = [path.read_text() for path in (tmp_path / "findings").glob("*.txt")]
+    assert reports
+    for path in (tmp_path / "findings").glob("*.dp2"):
+        assert path.with_suffix(".c").exists()
+
+
+@pytest.mark.slow
+def test_no_mistake_is_found_in_a_driver_without_one(tmp_path: Path) -> None:
+    ran = dp2emu("fuzz", "--rig", f"native:{sample()}", "--corpus", tmp_path, "--execs", 20000)
+    assert ran.code == 0, ran.err

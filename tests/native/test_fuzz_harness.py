@@ -1,0 +1,63 @@
+"""dp2fuzz.c: the harness by which fuzzers try a driver, with a main function of its own."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from dp2emu.conform.script import create, end
+from tests.native.building import INCLUDES, SAMPLE, STRICT, built, compile_only
+
+EVENT = create(1) + end(1)
+CUT = EVENT[:-1]
+INVALID = b"\xff\0\0\0"
+
+
+@cache
+def harness(*bugs: str) -> Path:
+    options = tuple(f"-DBUG_{bug}" for bug in bugs)
+    return built("-".join(("dp2fuzz", *bugs)), ("dp2fuzz.c", *SAMPLE), *options)
+
+
+def tried(program: Path, folder: Path, *inputs: bytes) -> subprocess.CompletedProcess[str]:
+    paths = [folder / str(number) for number in range(len(inputs))]
+    for path, data in zip(paths, inputs, strict=True):
+        path.write_bytes(data)
+    return subprocess.run([program, *paths], capture_output=True, text=True)
+
+
+def test_a_driver_without_a_mistake_is_not_accused(tmp_path: Path) -> None:
+    ran = tried(harness(), tmp_path, b"", EVENT, CUT, INVALID, EVENT + INVALID, EVENT * 8)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("bug", "data", "what"),
+    [
+        ("CRASHES", EVENT, ""),
+        ("ERROR_OFFSET_FROM_FIRST", EVENT + INVALID, "dwErrorOffset is not the start of a token"),
+        pytest.param(
+            "UNKNOWN_SKIPPED",
+            EVENT + INVALID,
+            "D3D_OK for a stream that cannot be decoded",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "TOTAL_WITHOUT_HEADER", EVENT, "a malformed response", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_a_planted_mistake_ends_the_program(
+    bug: str, data: bytes, what: str, tmp_path: Path
+) -> None:
+    ran = tried(harness(bug), tmp_path, data)
+    assert ran.returncode < 0
+    assert what in ran.stderr
+
+
+def test_the_entry_of_libfuzzer_compiles() -> None:
+    source = f'#define DP2FUZZ_LIBFUZZER\n#include "{INCLUDES / "dp2fuzz.c"}"\n'
+    compile_only(("gcc",), source, *STRICT)
