@@ -41,8 +41,8 @@ FEW = " --tries 40"
 PICTURE = "out/call000001_surface2.png"
 FINE = r"2 calls, 2 of 2 answers as recorded, 2 of 2 queries answered.* 0 faults"
 PIXEL = Result(out=r"E4 .*\n    primitive 0: written; [^$]*value: 0\.666667 0\.992157 0\.14902 1")
-PASSED = Result(out=r"query +35 +0 +0\nresponse +18 +0 +0", err="53 passed, 0 failed")
-GREEN = r"\nquery +[1-9]\d +0 +\d+\nresponse +[1-9]\d +0 +0\n"
+PASSED = Result(out=r"query +35 +0 +0 +0\nresponse +18 +0 +0 +0", err="53 passed, 0 failed")
+GREEN = r"\nquery +[1-9]\d +0 +\d+ +\d+\nresponse +[1-9]\d +0 +0 +0\n"
 SHADER = Result(files=("toon.bin",))
 LISTED = Result(out=r"\Avs_\d_\d\n")
 BATCH = Result(err="2 files: 2 fine", files=("results.jsonl",))

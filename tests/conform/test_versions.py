@@ -106,7 +106,7 @@ def test_a_driver_that_refuses_later_tokens_fails_no_case(ddi: int) -> None:
 
 def test_all_families_of_cases_are_tried() -> None:
     families = {case.name.partition(".")[0] for ddi in EARLY for case in kit(ddi=ddi)}
-    assert families == {*PICTURES, *PROTOCOL}
+    assert families == {*PICTURES, *PROTOCOL, "coverage", "indices"}  # have tests of their own
 
 
 @pytest.mark.parametrize("ddi", EARLY)
@@ -203,7 +203,8 @@ def test_a_mistake_before_directx_9_is_seen_in_pixels(
     case = case_of(name, ddi)
     assert any(old in (called.call.commands or b"") for called in case.calls)
     assert run_case(case, Old(ddi)).verdict is Verdict.PASSED
-    assert run_case(case, Misled(ddi, old, new)).verdict is Verdict.FAILED
+    verdict = Verdict.WARNED if case.disputed else Verdict.FAILED
+    assert run_case(case, Misled(ddi, old, new)).verdict is verdict
 
 
 @pytest.mark.parametrize("order", [(0, (1, 0), 1, 2, 3, (2, 3)), (0, 1, (0, 1), 2, (3, 2), 3)])
@@ -289,7 +290,7 @@ def test_a_case_is_skipped_if_its_needs_are_not_announced() -> None:
 
 def test_the_command_takes_the_version(tmp_path: Path) -> None:
     ran = dp2emu("conform", "draw.none", "state", "--ddi", "7", "--json", tmp_path / "out.json")
-    assert (ran.code, ran.err) == (0, "DirectX 7: 4 passed, 0 failed, 0 skipped\n")
+    assert (ran.code, ran.err) == (0, "DirectX 7: 4 passed, 0 failed, 0 warned, 0 skipped\n")
     made = json.loads((tmp_path / "out.json").read_text("utf-8"))
     assert (made["ddi"], [row["since"] for row in made["cases"]]) == (7, [6, 7, 7, 7])
     listed = dp2emu("conform", "draw.none", "--ddi", "6", "--list")
