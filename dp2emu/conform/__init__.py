@@ -64,5 +64,5 @@ def kit(*prefixes: str, ddi: int = 9, wild: bool = False) -> tuple[Case, ...]:
     chosen = tuple(case for case in cases if not prefixes or case.name.startswith(prefixes))
     if not chosen:
         names = " or ".join(prefixes)
-        raise UsageError(f"no case of DirectX {ddi} begins with {names}; --list shows all")
+        raise UsageError(f"no case begins with {names} at DirectX {ddi}; --list shows all")
     return chosen

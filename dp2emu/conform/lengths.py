@@ -52,8 +52,8 @@ _SURFACES = {
         SurfaceDesc(_IMAGE, SurfaceKind.SURFACE, 4, 4, _A8R8G8B8),
         SurfaceDesc(_OTHER_IMAGE, SurfaceKind.SURFACE, 4, 4, _A8R8G8B8),
         SurfaceDesc(_PALETTED, SurfaceKind.TEXTURE, 4, 4, Format.P8),
-        SurfaceDesc(_MONO, SurfaceKind.SURFACE, 32, 4, Format.A1),
-        SurfaceDesc(_OTHER_MONO, SurfaceKind.SURFACE, 32, 4, Format.A1),
+        SurfaceDesc(_MONO, SurfaceKind.TEXTURE, 32, 4, Format.A1),
+        SurfaceDesc(_OTHER_MONO, SurfaceKind.TEXTURE, 32, 4, Format.A1),
         SurfaceDesc(_VOLUME, SurfaceKind.VOLUMETEXTURE, 4, 4, _A8R8G8B8, depth=4),
         SurfaceDesc(_OTHER_VOLUME, SurfaceKind.VOLUMETEXTURE, 4, 4, _A8R8G8B8, depth=4),
         SurfaceDesc(_MANAGED, SurfaceKind.TEXTURE, 4, 4, _A8R8G8B8, levels=3, managed=1),
@@ -253,10 +253,11 @@ _BEFORE: dict[Op, tuple[Op, ...]] = {
 }
 """The tokens that create or bind objects a token needs; they run in a call of their own."""
 _REFUSABLE = frozenset(_SHADERS) | {
-    Op.CREATEVERTEXSHADERDECL, Op.DRAWRECTPATCH, Op.DRAWTRIPATCH, Op.SETCONVOLUTIONKERNELMONO,
+    Op.CREATEVERTEXSHADERDECL, Op.DRAWRECTPATCH, Op.DRAWTRIPATCH, Op.MULTIPLYTRANSFORM,
+    Op.SETCONVOLUTIONKERNELMONO,
     Op.SETCLIPPLANE, Op.SETSTREAMSOURCEFREQ, Op.SETVERTEXSHADERCONST, Op.SETPIXELSHADERCONST,
     Op.SETVERTEXSHADERCONSTI, Op.SETVERTEXSHADERCONSTB, Op.SETPIXELSHADERCONSTI,
-    Op.SETPIXELSHADERCONSTB, Op.MULTIPLYTRANSFORM,
+    Op.SETPIXELSHADERCONSTB,
 }  # fmt: skip
 """Tokens that a runtime sends only to drivers with a capability."""
 _SINGLE = frozenset((

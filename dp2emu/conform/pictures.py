@@ -11,7 +11,15 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dp2emu.conform.case import Case
-from dp2emu.conform.script import TEXTURE, Script, render_state, stage_state, token, vertex
+from dp2emu.conform.script import (
+    TEXTURE,
+    Script,
+    box_vertices,
+    render_state,
+    stage_state,
+    token,
+    vertex,
+)
 from dp2emu.conform.target import BACK, FRONT, OTHER, Pixel, Pixels, background, fill
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import (
@@ -33,14 +41,6 @@ from dp2emu.dp2.table import Since
 
 _RS, _STAGE, _TSS = RenderState, TextureStageState, TextureStageState8
 _DOCUMENTS = "Direct3D 9 documentation of "
-
-
-def _box(left: int, top: int, right: int, bottom: int, color: int, z: float = 0.5) -> bytes:
-    """The vertices of a four-vertex strip that covers x from ``left``, y from ``top``, up to but
-    without ``right`` and ``bottom``.
-    """
-    corners = ((left, top), (right, top), (left, bottom), (right, bottom))
-    return b"".join(vertex(x, y, color, z) for x, y in corners)
 
 
 def _strips(first: int, end: int) -> bytes:
@@ -292,12 +292,12 @@ def _deep(
 
 def _depths(ddi: Since) -> Iterator[Case]:
     for func, passes in _COMPARES.items():
-        user = _box(0, 0, 12, 4, FRONT)
+        user = box_vertices(0, 0, 12, 4, FRONT)
         pixels = background()
         fill(pixels, 0, 0, 12, 4, FRONT)
         for number, (z, passed) in enumerate(zip((0.25, 0.5, 0.75), passes, strict=True)):
             place = 4 * number + 1, 1, 4 * number + 3, 3
-            user += _box(*place, OTHER, z)
+            user += box_vertices(*place, OTHER, z)
             fill(pixels, *place, OTHER if passed else FRONT)
         yield _deep(
             ddi, func.name.lower(), f"{func.sdk} lets pass what it says", "D3DCMPFUNC", pixels,
@@ -308,7 +308,7 @@ def _depths(ddi: Since) -> Iterator[Case]:
 
 def _depth_switches(ddi: Since) -> Iterator[Case]:
     """Cases of a near box and then a far one, hidden only if drawing the near one wrote depth."""
-    user = _box(0, 0, 8, 4, FRONT, 0.25) + _box(4, 0, 12, 4, OTHER, 0.75)
+    user = box_vertices(0, 0, 8, 4, FRONT, 0.25) + box_vertices(4, 0, 12, 4, OTHER, 0.75)
     hidden, shown = background(), background()
     for pixels, left in ((hidden, 8), (shown, 4)):
         fill(pixels, 0, 0, 8, 4, FRONT)
@@ -333,7 +333,7 @@ def _alpha_tests(ddi: Since) -> Iterator[Case]:
         for number, (alpha, passed) in enumerate(zip((0x40, 0x80, 0xC0), passes, strict=True)):
             place = 4 * number, 0, 4 * number + 3, 3
             color = alpha << 24 | FRONT & 0xFFFFFF
-            user += _box(*place, color)
+            user += box_vertices(*place, color)
             if passed:
                 fill(pixels, *place, color)
         yield _drawn(
@@ -446,7 +446,7 @@ def _blended(
     for number, (source, target, result) in enumerate(results):
         place = 4 * number, 2, 4 * number + 3, 5
         clears += script.clear(target, place)
-        user += _box(*place, source)
+        user += box_vertices(*place, source)
         fill(pixels, *place, result)
     states = [
         (_RS.ALPHABLENDENABLE, 1), (_RS.SRCBLEND, how[0]), (_RS.DESTBLEND, how[1]),
@@ -471,6 +471,6 @@ def _masks(ddi: Since) -> Iterator[Case]:
         yield _drawn(
             _started(ddi), f"mask.{str(bit.name).lower()}",
             "only channels in COLORWRITEENABLE are written", "D3DRS_COLORWRITEENABLE",
-            pixels, _box(1, 1, 5, 4, 0x12345678),
+            pixels, box_vertices(1, 1, 5, 4, 0x12345678),
             render_state(_RS.COLORWRITEENABLE, bit), _strips(0, 1),
         )  # fmt: skip

@@ -36,6 +36,7 @@ from dp2emu.conform.target import (
 from dp2emu.d3d.devinfo import PAYLOADS
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import (
+    CmpFunc,
     Cull,
     Format,
     QueryType,
@@ -118,8 +119,18 @@ def vertex(x: float, y: float, color: int = FRONT, z: float = 0.5) -> bytes:
     return struct.pack("<4fI", x, y, z, 1.0, color)
 
 
+def box_vertices(
+    left: int, top: int, right: int, bottom: int, color: int, z: float = 0.5
+) -> bytes:
+    """The vertices of a four-vertex strip that covers x from ``left``, y from ``top``, up to but
+    without ``right`` and ``bottom``.
+    """
+    corners = ((left, top), (right, top), (left, bottom), (right, bottom))
+    return b"".join(vertex(x, y, color, z) for x, y in corners)
+
+
 def box() -> bytes:
-    """A TRIANGLESTRIP token that draws a box of the four vertices ``BOX``, sent with the call."""
+    """A TRIANGLESTRIP token that draws a box of the first four vertices of the call."""
     return token(Op.TRIANGLESTRIP, b"\0\0", 2)
 
 
@@ -287,11 +298,9 @@ class Script:
         if self.clears:
             self.call(self.clear(BACK), *PLAIN, *tokens)
             return
-        left, top, right, bottom = FIRST_BOX
         self.clear(BACK)
         self.clear(0, FIRST_BOX)
-        corners = (left, top), (right, top), (left, bottom), (right, bottom)
-        user = b"".join(vertex(x, y, BACK) for x, y in corners)
+        user = box_vertices(*FIRST_BOX, BACK)
         self.call(*PLAIN, box(), *tokens, user=user, fvf=XYZRHW | DIFFUSE)
 
     def clear(self, color: int, rectangle: tuple[int, int, int, int] = WHOLE) -> bytes:
@@ -305,10 +314,13 @@ class Script:
         return b""
 
     def clear_depth(self) -> bytes:
-        """A token that sets the depth surface to 1, or no token: the host wrote it."""
+        """A token that sets the depth surface to 1, or no token: a far box was drawn."""
         if self.clears:
             return _clear(Clear.ZBUFFER, 0, *WHOLE)
-        self.records.append(MemoryWritten(DEPTH, 0, b"\xff\xff" * (WIDTH * HEIGHT)))
+        on = (RenderState.ZENABLE, 1), (RenderState.ZWRITEENABLE, 1)
+        states = *on, (RenderState.ZFUNC, CmpFunc.ALWAYS)
+        tokens = [render_state(*each) for each in states]
+        self.call(*tokens, box(), user=box_vertices(*WHOLE, BACK, 1.0), fvf=XYZRHW | DIFFUSE)
         return b""
 
     def show(self, pixels: Mapping[Pixel, int]) -> None:

@@ -105,7 +105,7 @@ def _states(ddi: Since) -> Case:
 
 def _streams(ddi: Since) -> Iterator[Case]:
     """Cases of a vertex buffer, of which a token draws several parts, or with 32-bit indices."""
-    first, second = _CLOCKWISE[:3], tuple((x + WIDTH // 2, y) for x, y in _CLOCKWISE[:3])
+    first, second = _CLOCKWISE[:3], tuple((x + WIDTH // 2, y / 2) for x, y in _CLOCKWISE[:3])
     list_ = PrimitiveType.TRIANGLELIST
     rule = "a token draws all the primitives that it counts"
     for name, op, items in (

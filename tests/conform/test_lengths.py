@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from dp2emu.conform import Case, Verdict, kit, run_case, run_kit
+from dp2emu.conform import Case, Verdict, kit, run_case
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
@@ -104,7 +104,8 @@ def misread(case: Case) -> list[str]:
 
 @pytest.mark.parametrize("ddi", (6, 7, 8, 9))
 def test_the_emulator_reads_two_tokens_in_a_row(ddi: int) -> None:
-    outcomes = list(run_kit(kit("walk.two", ddi=ddi), Driver(options=REFERENCE)))
+    driver = Driver(options=REFERENCE)
+    outcomes = [run_case(case, driver) for case in kit("walk.two", ddi=ddi)]
     assert [(o.case.name, o.why) for o in outcomes if o.verdict is not Verdict.PASSED] == []
 
 

@@ -191,6 +191,8 @@ def changes() -> Iterator[tuple[str, int, bytes, bytes]]:
     for ddi in (7, 8):
         execute = bytes((39, 0, 1, 0, 3, 0, 0, 0, 3))
         yield "state.block.executed", ddi, execute, bytes((39, 0, 1, 0, 3, 0, 0, 0, 4))
+    yield "depth.written", 6, bytes((23, 0, 0, 0, 2)), bytes((23, 0, 0, 0, 8))
+    yield "walk.length.rectpatch.several", 8, bytes((61, 0, 2, 0)), bytes((61, 0, 1, 0))
     yield "draw.drawprimitive2.trianglelist", 8, bytes((59, 0, 1, 0)), bytes((52, 0, 1, 0))
 
 

@@ -22,7 +22,7 @@ from dp2emu.capture.records import (
     SurfaceDestroyed,
 )
 from dp2emu.capture.values import Memory, Structure
-from dp2emu.conform import Verdict, kit, run_kit
+from dp2emu.conform import kit, run_kit
 from dp2emu.conform.report import recorded
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.call import Answer
@@ -33,12 +33,14 @@ from dp2emu.fuzz.minimize import Check, minimize
 from dp2emu.rig import Rig
 from dp2emu.rig.served import PipeRig
 from tests.cli.running import dp2emu
-from tests.conform.test_kit import PLANTED, WIDE
+from tests.conform.test_planted import MISTAKES, WRONG
 from tests.dp2.rigging import END, create, issue
 from tests.native.building import served_sample
 
 NOISE = b"".join(issue(1, END) for _ in range(20))
-BUGS = PLANTED | WIDE | {"CRASHES": ("error.offset.4.*",)}
+BUGS = {bug: mistake.cases for bug, mistake in MISTAKES.items()} | {
+    "CRASHES": ("error.offset.4.*",)
+}
 """Mistakes planted in the sample driver, and a case that shows each."""
 LARGE = b"\0" + create(1, 9) + NOISE + stage.CALL + create(2, 9) + NOISE
 
@@ -93,7 +95,7 @@ def check_planted(bug: str, tries: int) -> None:
     pattern = BUGS[bug][0]
     with PipeRig(served[0]) as rig:
         tried = run_kit(kit(pattern.split("*")[0]), rig)
-        case = next(each.case for each in tried if each.verdict is Verdict.FAILED)
+        case = next(each.case for each in tried if each.verdict in WRONG)
     records = [*noise(), *recorded(case)]
 
     def fails(some: Sequence[Record]) -> bool:

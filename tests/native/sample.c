@@ -208,9 +208,12 @@ size_t sample_token_end(const dp2_walk *walk)
 #elif defined(BUG_CONSTB_LENGTH)
     if (end && walk->base[walk->at] == D3DDP2OP_SETVERTEXSHADERCONSTB)
         return walk->at + 4 + 8u * DP2_U16(walk->base + walk->at + 2);
-#elif defined(BUG_CLEAR_LENGTH)
+#elif defined(BUG_CLEAR_WITHOUT_RECT)  /* none: documents disagree about the spare RECT */
     if (end && walk->base[walk->at] == D3DDP2OP_CLEAR && !DP2_U16(walk->base + walk->at + 2))
         return walk->at + 20;
+#elif defined(BUG_CLEAR_LENGTH)
+    if (end && walk->base[walk->at] == D3DDP2OP_CLEAR && DP2_U16(walk->base + walk->at + 2))
+        return walk->at + 36;
 #elif defined(BUG_SETRENDERTARGET_LENGTH)
     if (end && walk->base[walk->at] == D3DDP2OP_SETRENDERTARGET)
         return walk->at + 4 + 8u * DP2_U16(walk->base + walk->at + 2);

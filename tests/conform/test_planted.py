@@ -1,0 +1,250 @@
+"""Mistakes planted in the sample driver: at each version of the driver that can show one, the kit
+fails the cases of its cause and no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+import pytest
+
+from dp2emu.conform import Case, Outcome, Verdict, kit, run_kit
+from dp2emu.rig.served import NativeDriver, PipeRig
+from tests.native.building import sample, served_sample
+
+VERSIONS = (6, 7, 8, 9)
+WRONG = {Verdict.FAILED, Verdict.WARNED}
+
+
+class Mistake(NamedTuple):
+    """What a mistake fails in drivers from version ``since`` on: the cases that ``cases`` match.
+
+    All of them if it is ``exact``, at least one of them otherwise.
+    """
+
+    cases: tuple[str, ...]
+    since: int = 6
+    exact: bool = True
+
+
+def some(*cases: str, since: int = 6) -> Mistake:
+    """A mistake in what many cases need."""
+    return Mistake(cases, since, exact=False)
+
+
+_TRIANGLES = (
+    "coverage.*", "draw.*", "indices.*", "alphatest.*", "blend.*", "mask.*", "state.*",
+    "target.*", "query.*", "response.*", "error.*", "walk.length.*", "walk.two.*", "walk.none.*",
+)  # fmt: skip
+"""Cases that draw triangles; before DirectX 9 a triangle shows what was executed."""
+_DRAWN = (*_TRIANGLES, "point.*", "line.*")
+_STRIPS = tuple(each for each in _TRIANGLES if each != "response.*")
+_COLOURED = (*_DRAWN, "walk.cut.*")
+_QUERIED = (*_DRAWN, "walk.cut.*")
+_FANS = ("draw.*fan*",)
+
+MISTAKES: dict[str, Mistake] = {
+    # Where vertices are, and which pixels are theirs
+    "HALF_PIXEL": some(*_TRIANGLES),
+    "BOTTOM_RIGHT_RULE": some(*_TRIANGLES),
+    "EDGES_DRAWN": some(*_TRIANGLES),
+    "CULL_INVERTED": some("draw.cull.c*", "draw.state_order", "draw.winding.*", "state.*",
+                          "query.*"),
+    "STRIP_WINDING": some("draw.winding.*strip", "query.*"),
+    "STRIP_LAST": some(*_STRIPS),
+    "FAN_DOUBLES_FIRST": some("draw.*fan*", "draw.winding.*fan"),
+    "FAN_CENTRE": some("draw.*fan*", "draw.winding.*fan"),
+    "VIEWPORT_IGNORED": Mistake(("draw.viewport",)),
+    "VIEWPORT_SIDES": Mistake(("draw.viewport",)),
+    "SCISSOR_ALWAYS": Mistake(("draw.scissor.0",), 9),
+    "SCISSOR_SIZED": Mistake(("draw.scissor.1",), 9),
+    # Which vertices a token draws
+    "START_IGNORED": some("draw.trianglelist.3", "draw.trianglestrip.3", "draw.trianglefan.3",
+                          "draw.state_order", "line.*", "alphatest.*", "blend.*",
+                          "state.*", "indices.*"),
+    "INDEX_START_IGNORED": Mistake(
+        ("draw.indexedtriangle*.3", "draw.index_beyond_16_bits", "line.indexedlinelist2",
+         "line.indexedlinestrip"),
+    ),
+    "INDEX_WRAPS": Mistake(("draw.index_beyond_16_bits",)),
+    "INDEX_16_BITS": Mistake(("draw.index_of_32_bits",), 8),
+    "INDEX_CHECK": some("draw.index_outside.*", "indices.*"),
+    "INDICES_UNCHECKED": some("draw.index_outside.*", "indices.*indexed*"),
+    "PREVIOUS_STRIDE": Mistake(("indices.*.smaller_before", "indices.*.larger_before")),
+    "FIRST_TRIANGLE": Mistake(("draw.indexedtrianglelist", "line.indexedlinelist")),
+    "FIRST_DRAW": Mistake(("draw.several.*",), 8),
+    "IMM_NOT_ALIGNED": Mistake(("draw.trianglefan_imm.unaligned",)),
+    "BASE_IGNORED": Mistake(
+        ("draw.drawindexedprimitive", "draw.index_hints", "draw.negative_base",
+         "indices.drawindexedprimitive.larger_before"), 8,
+    ),
+    "BASE_UNSIGNED": Mistake(("draw.negative_base",), 8),
+    "MIN_INDEX_ADDED": Mistake(("draw.index_hints",), 8),
+    "START_INDEX_IGNORED": Mistake(
+        ("draw.drawindexedprimitive", "draw.index_hints", "draw.negative_base",
+         "draw.several.drawindexedprimitive"), 8,
+    ),
+    "STALE_INDICES": Mistake(("draw.no_indices",), 8),
+    "OFFSET_IN_VERTICES": Mistake(("draw.drawprimitive2.*",), 8),
+    "STREAM_OFFSET": Mistake(("draw.offset",), 9),
+    "VERTEX_SIZE_LATE": some(*_DRAWN, "walk.cut.*_imm.*"),
+    # Colours
+    "DIFFUSE_OFFSET": some(*_COLOURED),
+    "CHANNEL_ORDER": some(*_COLOURED),
+    "ALPHA_STRICT": Mistake(("alphatest.lessequal", "alphatest.greaterequal", "alphatest.always")),
+    "REVSUBTRACT": Mistake(("blend.operation.revsubtract",), 8),
+    "MASK_IGNORED": Mistake(("mask.*",), 8),
+    "MASK_ORDER": Mistake(("mask.red", "mask.blue"), 8),
+    # Targets and state
+    "CLEAR_IGNORES_RECTS": Mistake(("target.clear.*", "blend.*"), 7),
+    "CLEAR_INCLUSIVE": Mistake(("target.clear.*", "blend.*"), 7),
+    "CLEAR_FIRST_RECT": Mistake(("target.clear.several",), 7),
+    "FIRST_TARGET": Mistake(("target.contexts",), 7),
+    "FIRST_STATE": Mistake(("state.several",)),
+    "CAPTURE_IGNORED": Mistake(("state.block.captured",), 7),
+    "EXECUTE_IGNORED": Mistake(("state.block.executed", "state.block.captured"), 7),
+    "RECORDS_AND_SETS": Mistake(("state.block.*",), 7),
+    # Lengths of tokens
+    "CLEAR_LENGTH": Mistake(("walk.length.clear.2", "walk.two.clear", "target.clear.several"), 7),
+    "CONSTB_LENGTH": Mistake(
+        ("walk.length.vertexconstb.3", "walk.two.setvertexshaderconstb"), 9,
+    ),
+    "PATCH_TAILS": Mistake(("walk.length.rectpatch.several", "walk.two.drawrectpatch"), 8),
+    "SETLIGHT_LENGTH": Mistake(("walk.length.setlight.*", "walk.two.setlight"), 7),
+    "SETPRIORITY_LENGTH": Mistake(("walk.length.setpriority.2", "walk.two.setpriority"), 7),
+    "SETRENDERTARGET_LENGTH": Mistake(("walk.length.setrendertarget.2",), 9),
+    "SETTEXLOD_LENGTH": Mistake(("walk.length.settexlod.2", "walk.two.settexlod"), 7),
+    "CUT_PASSED": some("walk.cut.*"),
+    "SHORT_HEADER": Mistake(("error.header.*",)),
+    # Errors
+    "ERROR_OFFSET_FROM_FIRST": Mistake(("error.offset.4.*", "error.offset.40.*")),
+    "ERROR_OFFSET_BEHIND": some("error.*", "walk.cut.*", "response.failure", "query.*unknown*",
+                                "draw.no_indices"),
+    "UNKNOWN_SKIPPED": some("error.opcode.*", "error.offset.*", "response.failure"),
+    # Queries and responses
+    "ANSWERS_FAILURES": Mistake(("response.failure",), 9),
+    "CAPACITY_OF_CALL": some("query.type.*", "query.contexts", "response.*", since=9),
+    "DELETED_ANSWERS": Mistake(("query.delete", "query.delete_several"), 9),
+    "EMPTY_RESPONSE": Mistake(("response.too_small", "response.none", "response.not_issued"), 9),
+    "END_COUNTS_ALL": Mistake(("query.end_without_begin", "query.end_again"), 9),
+    "FIRST_DELETED": Mistake(("query.delete_several",), 9),
+    "ISSUE_FLAGS": some(*_QUERIED, since=9),
+    "LEFT_OVER_LOST": Mistake(("response.overflow.*", "response.large_first"), 9),
+    "NEWEST_FIRST": some("query.*", "response.overflow.*", "response.many", since=9),
+    "NO_CONTINUE": Mistake(
+        ("response.overflow.28", "response.overflow.31", "response.overflow.36"), 9,
+    ),
+    "NO_RESERVE": Mistake(
+        ("response.overflow.32", "response.overflow.36", "response.overflow.44",
+         "response.overflow.47", "response.overflow.60"), 9,
+    ),
+    "RESTART_ADDS": Mistake(("query.begin_restarts",), 9),
+    "TOTAL_WITHOUT_HEADER": some(*_QUERIED, since=9),
+}  # fmt: skip
+"""Mistakes of the sample driver, which real drivers have made, by the names of their macros."""
+
+FOUND = (
+    "HALF_PIXEL", "PREVIOUS_STRIDE", "PATCH_TAILS", "INDICES_UNCHECKED", "SETLIGHT_LENGTH",
+    "MASK_ORDER", "CLEAR_INCLUSIVE",
+)  # fmt: skip
+"""Mistakes that every run of the tests plants; of the others it plants some."""
+
+
+def shown(bug: str) -> list[tuple[str, int]]:
+    """The versions that can show a mistake, with its name."""
+    return [(bug, ddi) for ddi in VERSIONS if ddi >= MISTAKES[bug].since]
+
+
+EVERYWHERE = [pair for bug in MISTAKES for pair in shown(bug)]
+SAMPLED = [
+    shown(bug)[number % len(shown(bug))]
+    for number, bug in enumerate(MISTAKES)
+    if bug in FOUND or number % 4 == 0
+]
+
+
+def matching(cases: Iterable[Case], patterns: tuple[str, ...]) -> set[str]:
+    names = {case.name for case in cases}
+    return {name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)}
+
+
+def wrong(outcomes: Iterable[Outcome]) -> set[str]:
+    """The names of cases that fail, or are warned of since documents disagree."""
+    return {o.case.name for o in outcomes if o.verdict in WRONG}
+
+
+def check(bug: str, ddi: int, cases: tuple[Case, ...]) -> None:
+    mistake = MISTAKES[bug]
+    with PipeRig(str(served_sample(bug, ddi=ddi))) as rig:
+        found = wrong(run_kit(cases, rig))
+    expected = matching(cases, mistake.cases)
+    assert found <= expected
+    assert found == expected if mistake.exact else found
+
+
+def few(ddi: int, patterns: tuple[str, ...], exact: bool) -> tuple[Case, ...]:
+    """The cases that patterns match, a third of them if not all need fail, and some others."""
+    cases = kit(ddi=ddi)
+    wanted = sorted(matching(cases, patterns))
+    named = set(wanted if exact else wanted[::3])
+    rest = (case for case in cases if case.name not in wanted)
+    return tuple(case for case in cases if case.name in named) + tuple(rest)[::16]
+
+
+@pytest.mark.parametrize("ddi", VERSIONS)
+def test_the_driver_of_each_version_follows_every_rule(ddi: int) -> None:
+    with PipeRig(str(served_sample(ddi=ddi))) as rig:
+        outcomes = [o for o in run_kit(kit(ddi=ddi), rig) if o.verdict is not Verdict.PASSED]
+    assert [(o.case.name, o.why) for o in outcomes if o.verdict in WRONG] == []
+    assert {o.case.name.partition(".")[0] for o in outcomes} <= {
+        "depth", "texture", "query", "count", "walk",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("ddi", VERSIONS)
+def test_what_a_driver_does_not_announce_is_not_tried(ddi: int) -> None:
+    cases = [case for case in kit(ddi=ddi) if not case.name.startswith(("walk.cut.", "indices."))]
+    with PipeRig(str(served_sample(ddi=ddi, announces=True))) as rig:
+        outcomes = list(run_kit(cases, rig))
+    assert wrong(outcomes) == set()
+    lacking = {o.case.name.partition(".")[0] for o in outcomes if o.lacks}
+    assert {"depth", "texture"} <= lacking
+    assert not lacking & {"draw", "blend", "alphatest", "mask", "line", "point", "error"}
+
+
+def test_every_planted_mistake_is_tried() -> None:
+    assert len(MISTAKES) >= 40
+    assert set(FOUND) <= {bug for bug, _ in SAMPLED}
+
+
+@pytest.mark.parametrize(("bug", "ddi"), SAMPLED)
+def test_a_planted_mistake_is_named_and_nothing_else_is(bug: str, ddi: int) -> None:
+    check(bug, ddi, few(ddi, MISTAKES[bug].cases, MISTAKES[bug].exact))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bug", "ddi"), EVERYWHERE)
+def test_every_planted_mistake_is_named_at_every_version(bug: str, ddi: int) -> None:
+    check(bug, ddi, kit(ddi=ddi))
+
+
+def test_writing_behind_the_buffer_is_named() -> None:
+    cases = kit("response.overflow", "response.none")
+    with NativeDriver(sample("OVERRUNS")) as rig:
+        outcomes = list(run_kit(cases, rig))
+    assert wrong(outcomes) == matching(cases, ("response.overflow.*",))
+    assert all("behind surface 3" in o.why for o in outcomes if o.verdict is Verdict.FAILED)
+
+
+def test_a_crash_fails_its_case_and_not_the_next() -> None:
+    with PipeRig(str(served_sample("CRASHES"))) as rig:
+        outcomes = list(run_kit(kit("query.order", "response.none"), rig))
+    assert wrong(outcomes) == {"query.order.event", "query.order.occlusion"}
+
+
+def test_a_hang_fails_its_case() -> None:
+    with PipeRig(str(served_sample("HANGS")), timeout=4.0) as rig:
+        outcomes = list(run_kit(kit("query.interval", "response.none"), rig))
+    assert wrong(outcomes) == {"query.interval"}
