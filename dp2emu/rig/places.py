@@ -183,7 +183,7 @@ def _laid(row: dict[str, int]) -> tuple[Laid, ...]:
         )
         for each in subresources(Shape(width, height, depth, levels, faces), texels)
     ]
-    if sum(each.size for each in laid) != row["bytes"]:
+    if sum(each.size for each in laid) != row["bytes"] or laid[0].pitch != row["pitch"]:
         raise Fault(HResult.DDERR_INVALIDPARAMS, "levels of other sizes")
     return tuple(laid)
 
@@ -393,7 +393,8 @@ class Surfaces:
         memories = {id(each.memory) for each in chain.levels}
         if found is None and (len(memories) > 1 or isinstance(owner.first.memory, DriverMemory)):
             raise Fault(HResult.DDERR_INVALIDPARAMS, "no level begins there")
-        alias = Level(row, _single(row, max(row["depth"], 1)), 0, 0)
+        laid = found.laid if found else _single(row, max(row["depth"], 1))
+        alias = Level(row, laid, 0, 0)
         if found is None:
             alias.settle(owner.first.memory, owner.first.start + row["offset"])
         else:

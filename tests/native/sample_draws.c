@@ -355,12 +355,14 @@ static dp2_i64 base_of(const dp2_u8 *at)
 #endif
 }
 
-/* Let indices begin where a token says; 0 if they are not all there. */
-static int choose_indices(const context *of, drawn *what, dp2_i64 start, dp2_u32 number)
+/* Let indices begin where a token says, in bytes or indices; 0 if they are not all there. */
+static int choose_indices(const context *of, drawn *what, int bytes, dp2_u32 first, dp2_u32 number)
 {
     dp2_u32 each = of->indices.stride;
+    dp2_i64 start;
     if (!of->indices.bytes || (each != 2 && each != 4))
         return 0;
+    start = (dp2_i64)first * (bytes ? 1 : each);
     if (start + (dp2_i64)each * number > (dp2_i64)of->indices.size)
         return 0;
 #ifdef BUG_START_INDEX_IGNORED
@@ -378,8 +380,7 @@ static dp2_u32 draw_indexed(call *made, dp2_u32 opcode, const dp2_u8 *at)
     drawn what = of_stream(of);
     int kind = (int)DP2_U32(at), bytes = opcode == D3DDP2OP_DRAWINDEXEDPRIMITIVE2;
     dp2_u32 count = DP2_U32(at + 20);
-    dp2_i64 start = (dp2_i64)DP2_U32(at + 16) * (bytes ? 1 : of->indices.stride);
-    if (count > MOST || !choose_indices(of, &what, start, needed(kind, count)))
+    if (count > MOST || !choose_indices(of, &what, bytes, DP2_U32(at + 16), needed(kind, count)))
         return D3DERR_DRIVERINVALIDCALL;
     if (bytes && !move(&what.from, (dp2_i32)DP2_U32(at + 4)))
         return D3DERR_DRIVERINVALIDCALL;

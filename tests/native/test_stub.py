@@ -83,6 +83,36 @@ def test_records_and_calls_of_all_sorts_harm_nothing(seed: int) -> None:
     assert ran.stdout.startswith(MAGIC)
 
 
+def odd_texture(random: Random, handle: int) -> bytes:
+    """A texture, often with a pitch or size that is not its own, a part of it, and their bytes."""
+    width, height, levels = random.choice((1, 2, 5, 8)), random.choice((1, 4, 7)), 4
+    pitch = 4 * width + random.choice((0, 0, 0, 1, 4, 400))
+    sizes = [4 * max(width >> level, 1) * max(height >> level, 1) for level in range(levels)]
+    size = sum(sizes) + random.choice((0, 0, 0, 4, -4))
+    pixels = (32, 0x40, 0, 32, 0xFF0000, 0xFF00, 0xFF, 0)
+    caps2 = random.choice((0, 0, 0x200))
+    shape = (3, width, height, 1, pitch, levels, 0x401008, caps2, *pixels)
+    part = (1, 1, 1, 1, random.choice((0, 1, 3, 0x7FFFFFFF)), 1, 0x1000, 0, *pixels)
+    at, part_size = sizes[0], random.choice((sizes[1], 3))
+    return b"".join((
+        pack(Ask.MAKE, 0, wire.MAKE.pack(handle, 0, 0, size, *shape)),
+        pack(Ask.MAKE, 0, wire.MAKE.pack(handle + 1, handle, 0, sizes[0], *part)),
+        pack(Ask.MAKE, 0, wire.MAKE.pack(handle + 2, handle, at, part_size, *part)),
+        *(pack(Kind.MEMORY, 0, struct.pack("<2Q", handle + part, 0) + bytes(bytes_))
+          for part, bytes_ in enumerate((size, sizes[0], part_size))),
+        pack(Ask.READ, 0, struct.pack("<3Q", handle, 0, size)),
+        pack(Ask.READ, 0, struct.pack("<3Q", handle + 2, 1, part_size - 1)),
+        pack(Kind.SURFACE, 0, struct.pack("<2I4Q", 0, 0, handle, 0, 0, 0)),
+    ))  # fmt: skip
+
+
+def test_textures_of_all_sorts_keep_to_their_memory() -> None:
+    random = Random(1)
+    ran = spoken(OPENED + b"".join(odd_texture(random, 100 + 3 * i) for i in range(100)))
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert ran.stdout.count(struct.pack("<I", wire.CORRUPT)) == 0
+
+
 @pytest.mark.parametrize(
     "damage",
     [b"", b"\x89", MAGIC[:5], b"noise on the line", MAGIC + b"\0" * 7, MAGIC + b"\xff" * 40],

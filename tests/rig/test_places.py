@@ -200,3 +200,14 @@ def test_a_driver_for_windows_9x_is_tried_like_others() -> None:
         verdicts = [outcome.verdict for outcome in run_kit(kit("query"), rig)]
     assert set(verdicts) <= {Verdict.PASSED, Verdict.SKIPPED}
     assert verdicts.count(Verdict.PASSED) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ddi", range(6, 10))
+def test_the_sample_driver_of_each_version_passes_the_kit_as_one_for_windows_9x(ddi: int) -> None:
+    kind = Kind(f"9x-32-{ddi}", (NINE, "-m32"))
+    with PipeRig(str(program("sample", kind, *SAMPLE, options=(f"-DSAMPLE_DDI={ddi}",)))) as rig:
+        outcomes = list(run_kit(kit(ddi=ddi), rig))
+    failed = [outcome.case.name for outcome in outcomes if outcome.verdict is Verdict.FAILED]
+    assert failed == []
+    assert len(outcomes) > 200

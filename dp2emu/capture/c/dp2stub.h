@@ -64,7 +64,7 @@
 #define DP2STUB_EXECUTEBUFFER 0x800000u /* DDSCAPS_EXECUTEBUFFER */
 #define DP2STUB_CUBEMAP 0x200u          /* DDSCAPS2_CUBEMAP */
 #define DP2STUB_ALLFACES 0xFC00u        /* DDSCAPS2_CUBEMAP_ALLFACES */
-#define DP2STUB_POSITIVEX 0x400u        /* DDSCAPS2_CUBEMAP_POSITIVEX; each next face doubles it */
+#define DP2STUB_POSITIVEX 0x400u        /* DDSCAPS2_CUBEMAP_POSITIVEX; others follow */
 #define DP2STUB_SUBLEVEL 0x10000u       /* DDSCAPS2_MIPMAPSUBLEVEL */
 #define DP2STUB_DESCRIBED 0x21007u      /* DDSD_CAPS, HEIGHT, WIDTH, PIXELFORMAT, MIPMAPCOUNT */
 #define DP2STUB_READONLY 0x10u          /* DDLOCK_READONLY */
@@ -342,7 +342,7 @@ DP2_FUNCTION int dp2stub_lay(dp2stub_level *level, const dp2stub_made *made, dp2
         level->pitch = level->size;
         level->rows = 1;
     }
-    return size <= made->bytes - before;
+    return size <= made->bytes - before && (before || level->pitch == made->pitch);
 }
 
 /* The structures of a level; `index` counts the levels of all faces. */
@@ -583,6 +583,8 @@ DP2_FUNCTION dp2_u32 dp2stub_part(dp2stub *stub, dp2stub_surface *surface,
     dp2stub_describe(stub, alias, made, 0);
     alias->offset = start;
     if (found) {
+        alias->pitch = found->pitch;
+        alias->rows = found->rows;
         alias->global.lPitch = found->global.lPitch;
         alias->global.lSlicePitch = found->global.lSlicePitch;
     }
