@@ -324,7 +324,7 @@ ELSEWHERE = {
     r"python tools/(mutate_hostile|branches|function_errors|cluster_check)\.py.*": "tools",
     r"python tools/(?P<name>\w+)\.py.*": "tests/tools/test_{name}.py",
     r"make (piped|windows)": "tests/template_driver/test_pipes.py",
-    r"dp2emu conform .*pipe:(\./driver|wine driver\.exe)\W?": "tests/template_driver/test_pipes.py",
+    r"dp2emu conform .*pipe:(\./|wine )driver(\.exe)?\W?": "tests/template_driver/test_pipes.py",
     r"dp2emu replay loop\.dp2 --timeout 10": "tests/cli/test_interrupts.py",
     r"(afl-gcc|export PYTHONPATH|export AFL_|afl-fuzz) ?.*": "tests/fuzz/test_afl.py",
     r"cp apitrace/lib/wrappers/.*|.*wine game(11)?\.exe": "Wine and a program",
