@@ -27,7 +27,7 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Since
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
 from dp2emu.places import working_at
-from dp2emu.rig.capabilities import capabilities_of
+from dp2emu.rig.capabilities import Capabilities, capabilities_of
 from dp2emu.rig.failure import RigFailure
 from dp2emu.rig.interface import Rig
 from dp2emu.runtime.responses import Response, parse_responses
@@ -79,12 +79,17 @@ def run_kit(cases: Iterable[Case], rig: Rig) -> Iterator[Outcome]:
     """
     capabilities = capabilities_of(rig)
     for case in cases:
-        lacks = () if capabilities is None else lacking(case, capabilities)
-        if lacks:
-            why = f"the driver does not announce {', '.join(lacks)}"
-            yield Outcome(case, Verdict.SKIPPED, why, lacks)
-        else:
-            yield run_case(case, rig)
+        yield _tried(case, rig, capabilities)
+
+
+@checked
+def _tried(case: Case, rig: Rig, capabilities: Capabilities | None) -> Outcome:
+    """Run a case, or skip it for want of capabilities; None: the driver tells nothing."""
+    lacks = () if capabilities is None else lacking(case, capabilities)
+    if lacks:
+        why = f"the driver does not announce {', '.join(lacks)}"
+        return Outcome(case, Verdict.SKIPPED, why, lacks=lacks)
+    return run_case(case, rig)
 
 
 @checked
