@@ -186,7 +186,8 @@ def _coverage(rule: str, failed: list[Outcome], run: Sequence[Outcome]) -> Group
     if move is not None:
         what += f", as if vertices were moved by ({move[0]:g}, {move[1]:g}) pixels"
     moves = MOVES if move is None else (move,)
-    others, left = [], []
+    others: list[Outcome] = []
+    left: list[Outcome] = []
     names = {each.case.name for each in own}
     for outcome in failed:
         if outcome.case.name not in names:

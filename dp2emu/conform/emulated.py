@@ -29,12 +29,8 @@ _REFERENCE = Options(engine="reference")
 _AWAY = 4096.0
 """Displacement in pixels by which no vertex stays near the target."""
 _HALVES = (0.0, 0.5, -0.5, 1.0, -1.0)
-MOVES: tuple[Move, ...] = tuple(
-    sorted(
-        set(product(_HALVES, repeat=2)) - {(0.0, 0.0)},
-        key=lambda move: (abs(move[0]) + abs(move[1]), move),
-    )
-)
+_ALL: list[Move] = [(x, y) for x, y in product(_HALVES, _HALVES) if x or y]
+MOVES = tuple(sorted(_ALL, key=lambda move: (abs(move[0]) + abs(move[1]), move)))
 """Displacements of vertices by half pixels and pixels, the shortest first."""
 
 
@@ -65,7 +61,8 @@ def draws_nothing(case: Case, evidence: Evidence | None) -> bool:
 def still(case: Case, moves: Iterable[Move] = MOVES) -> Mask:
     """The pixels of the target that do not change when the vertices move, by each of ``moves``."""
     drawn = target_of(case)
-    return np.all([target_of(moved(case, move)) == drawn for move in moves], axis=0)
+    kept: Mask = np.all([target_of(moved(case, move)) == drawn for move in moves], axis=0)
+    return kept
 
 
 def same(one: Evidence | None, other: Evidence | None) -> bool:
@@ -89,7 +86,7 @@ def _moved(records: tuple[Record, ...], move: Move) -> Iterator[Record]:
             yield record
             continue
         rows = np.frombuffer(call.vertices, np.uint8).reshape(-1, call.dwVertexSize).copy()
-        rows[:, :8].view("<f4")[...] += np.float32(move)
+        rows[:, :8].view("<f4")[...] += np.array(move, np.float32)
         yield Called(replace(call, vertices=rows.tobytes()))
 
 

@@ -43,7 +43,8 @@ class SeenPicture(msgspec.Struct, frozen=True, eq=False):
     @property
     def wrong(self) -> Mask:
         """The pixels that differ."""
-        return self.known & (self.found != self.expected)
+        wrong: Mask = self.known & (self.found != self.expected)
+        return wrong
 
     @property
     def inside(self) -> Mask:

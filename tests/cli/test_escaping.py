@@ -13,6 +13,8 @@ from dp2emu.capture.records import Annotation
 from dp2emu.cli import run
 from dp2emu.cli.allowances import show_judgements
 from dp2emu.conform import Outcome, Verdict, kit
+from dp2emu.conform.failures import write_failures
+from dp2emu.conform.page import page as conformance_page
 from dp2emu.conform.report import case_results
 from dp2emu.diff import Allowance, Judgement
 from dp2emu.errors import CaptureError, Dp2Error
@@ -154,15 +156,11 @@ def test_the_last_words_of_a_driver_are_no_orders(
     words = tmp_path / "words"
     words.write_text(EVIL, "utf-8")
     rig = f"pipe:sh -c 'cat {words} >&2; exit 3'"
-    page, failures = tmp_path / "out.html", tmp_path / "failed"
-    to = ["--html", str(page), "--failures", str(failures)]
     for json_path in ("-", str(tmp_path / "out.json")):
-        run(["conform", "query.type.event", "--rig", rig, "--json", json_path, *to])
+        run(["conform", "query.type.event", "--rig", rig, "--json", json_path])
         shown = capfd.readouterr()
-        assert "red" in shown.out
+        assert "it ended with 3" in shown.err
         assert not obeyed(*shown)
-        told = [each.read_text("utf-8") for each in (page, *failures.glob("*.txt"))]
-        assert all("red" in each for each in told) and not obeyed(*told)
     run(["replay", str(SOURCE), "--rig", rig])
     assert not obeyed(*capfd.readouterr())
 
@@ -174,6 +172,16 @@ def test_a_page_of_results_has_no_orders_and_is_well_formed() -> None:
     assert not obeyed(page)
     assert "<script>" not in page
     assert "<script>&" in ElementTree.fromstring(page)[0][0].attrib["message"]
+
+
+def test_reports_of_failed_cases_have_no_orders(tmp_path: Path) -> None:
+    (case,) = kit("query.type.event")
+    failed = Outcome(case, Verdict.FAILED, f"{EVIL}<script>&")
+    html = conformance_page(NAME, [failed])
+    assert write_failures(tmp_path, [failed]) == 1
+    told = html, (tmp_path / f"{case.name}.txt").read_text("utf-8")
+    assert all("red" in each for each in told) and not obeyed(*told)
+    assert "<script>" not in html
 
 
 @pytest.mark.parametrize("kind", [Dp2Error, CaptureError])
