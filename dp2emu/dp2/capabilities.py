@@ -171,7 +171,10 @@ def capabilities8() -> dict[str, Any]:
 
 
 _OPERATIONS = {
-    Use.TEXTURE: FormatOp.TEXTURE | FormatOp.CUBETEXTURE | FormatOp.VERTEXTEXTURE,
+    Use.TEXTURE: FormatOp.TEXTURE
+    | FormatOp.CUBETEXTURE
+    | FormatOp.VOLUMETEXTURE
+    | FormatOp.VERTEXTEXTURE,
     Use.TARGET: FormatOp.OFFSCREEN_RENDERTARGET | FormatOp.AUTOGENMIPMAP,
     Use.DEPTH: FormatOp.ZSTENCIL | FormatOp.ZSTENCIL_WITH_ARBITRARY_COLOR_DEPTH,
     Use.BUMP: FormatOp.BUMPMAP,
