@@ -301,6 +301,8 @@ ELSEWHERE = {
     r"python tools/(mutate_hostile|branches|function_errors|cluster_check)\.py.*": "tools",
     r"python tools/(?P<name>\w+)\.py.*": "tests/tools/test_{name}.py",
     r"dp2emu replay loop\.dp2 --timeout 10": "tests/cli/test_interrupts.py",
+    r"dp2emu fuzz --rig .*": "tests/fuzz/test_rigs.py",
+    r"(INCLUDES=|clang -g -DDP2FUZZ|gcc -g -I \$INCLUDES).*": "tests/native/test_fuzz_harness.py",
     r"(afl-clang-fast|export PYTHONPATH|export AFL_|afl-fuzz) ?.*": "tests/fuzz/test_afl.py",
     r"cp apitrace/lib/wrappers/.*|.*wine game(11)?\.exe": "Wine and a program",
 }
