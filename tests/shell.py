@@ -330,6 +330,8 @@ ELSEWHERE = {
     r"make (piped|windows)": "tests/template_driver/test_pipes.py",
     r"dp2emu conform .*pipe:(\./|wine )driver(\.exe)?\W?": "tests/template_driver/test_pipes.py",
     r"dp2emu replay loop\.dp2 --timeout 10": "tests/cli/test_interrupts.py",
+    r"dp2emu fuzz --rig .*": "tests/fuzz/test_rigs.py",
+    r"(INCLUDES=|clang -g -DDP2FUZZ|gcc -g -I \$INCLUDES).*": "tests/native/test_fuzz_harness.py",
     r"(afl-clang-fast|export PYTHONPATH|export AFL_|afl-fuzz) ?.*": "tests/fuzz/test_afl.py",
     r"cp apitrace/lib/wrappers/.*|.*wine game(11)?\.exe": "Wine and a program",
 }

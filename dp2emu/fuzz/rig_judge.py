@@ -3,7 +3,7 @@
 A wild input is judged by the walk (a failing call names the start of a token, a succeeding one had
 no undecodable token) and by the protocol of queries (every answer is due, none is lost).  A driver
 may refuse more or less than the emulator.  A tame input must have the emulator's answers.
-Source: wire format, "Stream shape", "Errors" and "Responses".
+Source: wire format, "Stream shape" and "Responses".
 """
 
 from __future__ import annotations

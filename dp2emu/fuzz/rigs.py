@@ -327,7 +327,7 @@ def _emulated_answer(driver: Driver, call: Call) -> Answer:
     try:
         return driver.submit(call)
     except Unsupported as error:
-        return Answer(HResult.E_NOTIMPL, error.offset or 0, driver.time)
+        return Answer(HResult.DDERR_UNSUPPORTED, error.offset or 0, driver.time)
     except Fault as error:
         return Answer(error.hr, error.offset or 0, driver.time)
     except Dp2Error as error:

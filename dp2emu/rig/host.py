@@ -189,7 +189,7 @@ def _stack(library: str) -> list[str]:
         if not code.dladdr(ctypes.c_void_p(frame), ctypes.byref(symbol)):
             continue
         if symbol.file == os.fsencode(library):
-            place = f"{os.path.basename(library)}+{frame - (symbol.base or 0):#x}"
+            place = f"{os.path.basename(library)}+{(frame or 0) - (symbol.base or 0):#x}"
             found.append(symbol.name.decode("ascii", "replace") if symbol.name else place)
     return found
 
