@@ -166,10 +166,10 @@ static void begin(void)
     make(TARGET, 1, SIDE, SIDE, 4 * SIDE * SIDE);
     make(VERTICES, 0, VERTEX_COUNT * VERTEX_BYTES, 1, VERTEX_COUNT * VERTEX_BYTES);
     make(INDICES, 0, 2 * VERTEX_COUNT, 1, 2 * VERTEX_COUNT);
-    fill_vertices(dp2stub_find(&stub, VERTICES)->memory);
+    fill_vertices(dp2stub_find(&stub, VERTICES)->level->memory);
     indices = dp2stub_find(&stub, INDICES);
     for (i = 0; i < VERTEX_COUNT; i++)
-        indices->memory[2 * i] = (dp2_u8)(i * 5 % VERTEX_COUNT);
+        indices->level->memory[2 * i] = (dp2_u8)(i * 5 % VERTEX_COUNT);
 }
 
 static void context(int created)
@@ -240,14 +240,14 @@ static void draw(const dp2_u8 *bytes, size_t size)
     walk.end = walk.at + size;
     walk.vertex_bytes = VERTEX_BYTES;
     memcpy(sent + walk.at, bytes, size);
-    memcpy(commands->memory + walk.at, bytes, size);
+    memcpy(commands->level->memory + walk.at, bytes, size);
     dp2stub_point(&stub, &data, NULL);
     stub.driver.draw(&data);
     check_margins();
     if (data.dwVertexSize == 0) { /* where ddrval is */
         if (!token_begins(&walk, walk.end))
             broken("D3D_OK for a stream that cannot be decoded", data.dwErrorOffset);
-        check_responses(commands->memory, data.dwErrorOffset);
+        check_responses(commands->level->memory, data.dwErrorOffset);
     } else if (size == 0) {
         broken("an empty call fails", data.dwVertexSize);
     } else if (data.dwErrorOffset >= walk.end || data.dwErrorOffset < walk.at ||
