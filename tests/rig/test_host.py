@@ -150,7 +150,10 @@ def test_a_driver_without_these_functions_says_so(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", sorted(SERVED))
 def test_a_surface_that_the_driver_refuses_is_none(kind: str) -> None:
-    rigs = {"native": lambda: NativeDriver(sample()), "pipe": lambda: PipeRig(str(served_sample()))}
+    rigs = {
+        "native": lambda: NativeDriver(sample()),
+        "pipe": lambda: PipeRig(str(served_sample())),
+    }
     with rigs[kind]() as rig:
         with pytest.raises(Fault, match="DDERR_UNSUPPORTED"):
             rig.create_surface(SurfaceDesc(FRONT, SurfaceKind.SURFACE, 4, 3, int(Format.D16)))
