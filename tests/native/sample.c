@@ -74,7 +74,8 @@ static canvas canvas_of(dp2_uptr local)
 #include "sample_log.h"
 #endif
 
-/* Nothing is drawn with depth, nor from textures of the driver's own. */
+/* Nothing is drawn with depth, nor from textures of the driver's own.  Depth of 32 bits is taken
+ * for applications that need a surface of it, and stays as it is. */
 static int refused(dp2_uptr local)
 {
     return surface_pixels(local) == DEPTHS || surface_is_texture(local);

@@ -52,14 +52,14 @@ static int surface_is_texture(dp2_uptr local)
     return (surface->ddsCaps.dwCaps & TEXTURE) && !(more->ddsCapsEx.dwCaps2 & TEXTURE_MANAGED);
 }
 
-/* COLORS are A8R8G8B8 and X8R8G8B8 alone. */
+/* COLORS are A8R8G8B8 and X8R8G8B8 alone, DEPTHS of 16 bits. */
 static enum pixels surface_pixels(dp2_uptr local)
 {
     const DDPIXELFORMAT *format = &surface_global(local)->ddpfSurface;
     if (!format->dwFlags)
         return NO_PIXELS;
     if (format->dwFlags & ZBUFFER_PIXELS)
-        return DEPTHS;
+        return format->dwRGBBitCount == 16 ? DEPTHS : OTHER_PIXELS;  /* dwZBufferBitDepth */
     if (!(format->dwFlags & RGB_PIXELS) || format->dwRGBBitCount != 32 ||
         format->dwRBitMask != 0xff0000 || format->dwBBitMask != 0xff)
         return OTHER_PIXELS;
