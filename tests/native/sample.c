@@ -80,7 +80,7 @@ static int is_level(const dp2_u8 *bytes)
     int i;
     for (i = 0; i < SURFACES; i++)
         if (surfaces[i].handle && bytes > surfaces[i].memory.bytes &&
-            bytes <= surfaces[i].memory.bytes + 2 * surfaces[i].memory.size)
+            bytes <= surfaces[i].memory.bytes + surfaces[i].memory.size)
             return 1;
     return 0;
 }
