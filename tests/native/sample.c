@@ -74,10 +74,22 @@ static canvas canvas_of(dp2_uptr local)
 #include "sample_log.h"
 #endif
 
-/* Nothing is drawn with depth, nor from textures of the driver's own. */
+/* Whether memory is a level's of a texture that was made before. */
+static int is_level(const dp2_u8 *bytes)
+{
+    int i;
+    for (i = 0; i < SURFACES; i++)
+        if (surfaces[i].handle && bytes > surfaces[i].memory.bytes &&
+            bytes <= surfaces[i].memory.bytes + surfaces[i].memory.size)
+            return 1;
+    return 0;
+}
+
+/* Nothing is drawn with depth, nor from textures.  Depth of 32 bits is taken
+ * for applications that need a surface of it, and stays as it is. */
 static int refused(dp2_uptr local)
 {
-    return surface_pixels(local) == DEPTHS || surface_is_texture(local);
+    return surface_pixels(local) == DEPTHS || (surface_is_small_texture(local) && !is_level(surface_bytes(local)));
 }
 
 dp2_u32 DP2_ENTRY D3dCreateSurfaceEx(DD_CREATESURFACEEXDATA *data)

@@ -44,22 +44,25 @@ static dp2_u32 surface_height(dp2_uptr local)
     return surface_global(local)->wHeight;
 }
 
-/* Whether a surface is a texture that the driver must have in its own memory. */
-static int surface_is_texture(dp2_uptr local)
+#define LEAST_SIDE 2  /* of textures, which must have more texels */
+
+/* Whether a surface is a texture of the driver's own that is too small for it. */
+static int surface_is_small_texture(dp2_uptr local)
 {
     const DD_SURFACE_LOCAL *surface = (const DD_SURFACE_LOCAL *)local;
     const DD_SURFACE_MORE *more = (const DD_SURFACE_MORE *)surface->lpSurfMore;
-    return (surface->ddsCaps.dwCaps & TEXTURE) && !(more->ddsCapsEx.dwCaps2 & TEXTURE_MANAGED);
+    return (surface->ddsCaps.dwCaps & TEXTURE) && !(more->ddsCapsEx.dwCaps2 & TEXTURE_MANAGED) &&
+           surface_width(local) == LEAST_SIDE;
 }
 
-/* COLORS are A8R8G8B8 and X8R8G8B8 alone. */
+/* COLORS are A8R8G8B8 and X8R8G8B8 alone, DEPTHS of 16 bits. */
 static enum pixels surface_pixels(dp2_uptr local)
 {
     const DDPIXELFORMAT *format = &surface_global(local)->ddpfSurface;
     if (!format->dwFlags)
         return NO_PIXELS;
     if (format->dwFlags & ZBUFFER_PIXELS)
-        return DEPTHS;
+        return format->dwRGBBitCount == 16 ? DEPTHS : OTHER_PIXELS;  /* dwZBufferBitDepth */
     if (!(format->dwFlags & RGB_PIXELS) || format->dwRGBBitCount != 32 ||
         format->dwRBitMask != 0xff0000 || format->dwBBitMask != 0xff)
         return OTHER_PIXELS;
