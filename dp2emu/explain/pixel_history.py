@@ -403,9 +403,10 @@ def _in_part(part: Part, place: Place) -> bool:
     if offset is None or row is None:
         return False
     level, box = part.surface.subresources[part.index], part.box
-    if not 0 <= offset - level.offset < level.size:
+    offset -= level.offset - part.surface.subresources[0].offset
+    if not 0 <= offset < level.size:
         return False
-    back, rest = divmod(offset - level.offset, level.slice_pitch)
+    back, rest = divmod(offset, level.slice_pitch)
     y, byte = divmod(rest, level.pitch)
     x = byte // (row.size * part.surface.samples) * row.block[0]
     y *= row.block[1]

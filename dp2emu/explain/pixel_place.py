@@ -70,8 +70,9 @@ class Place(msgspec.Struct, frozen=True):
     @property
     def offset(self) -> int:
         """Byte at which the pixel starts in the data of its surface."""
-        part = self.surface.subresources[self.index]
-        return part.offset + self.y * part.pitch + self.x * self.size
+        first, part = self.surface.subresources[0], self.surface.subresources[self.index]
+        # The data of a level or view are its texture's, from its first subresource on.
+        return part.offset - first.offset + self.y * part.pitch + self.x * self.size
 
     def read(self) -> bytes:
         """The bytes of the pixel, one sample after the other."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from struct import pack
 from tempfile import TemporaryDirectory
 from zlib import crc32
 
@@ -18,6 +20,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.explain.events import Event
 from dp2emu.explain.pixel_history import History, Pixel, PixelObserver, default_target
+from dp2emu.explain.pixel_place import Number
 from dp2emu.explain.playback import EventList, Observer, Stage, play
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.replay import Watcher
@@ -64,12 +67,26 @@ def histories(path: Path, count: int, engine: str | None = None) -> list[History
     return [observer.history() for observer in observers]
 
 
+def _same(one: Sequence[Number], other: Sequence[Number]) -> bool:
+    """Whether numbers are equal, or the first ones the same 32 bits under a float and an integer
+    view of memory without a type.
+    """
+    first = (one[0], other[0])
+    if len({*map(type, first)}) == 2:
+        return len({_bits(each) for each in first}) == 1
+    return repr(one) == repr(other)
+
+
+def _bits(number: Number) -> bytes:
+    return pack("<f", number) if isinstance(number, float) else pack("<I", number & 0xFFFFFFFF)
+
+
 def check(history: History) -> Counter[str]:
     """Compare the entries of a history with the stored pixel -> how often each verdict occurs."""
     now: dict[int, list[float]] = {}
     for entry in history.entries:
         before = now.setdefault(entry.sample, entry.before)
-        assert repr(entry.before) == repr(before), (history.x, history.y, entry)
+        assert _same(entry.before, before), (history.x, history.y, entry)
         now[entry.sample] = entry.after
     for sample, value in now.items():
         assert repr(value) == repr(history.values[sample]), (history.x, history.y, sample)
