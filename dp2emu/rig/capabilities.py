@@ -21,6 +21,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.pixelformats import PixelFormat, format_of
 from dp2emu.dp2.driver_info import DX9_RUNTIME_VERSION, DriverInfo
 from dp2emu.errors import Unsupported
+from dp2emu.places import working_at
 from dp2emu.rig.failure import Finding, FindingKind, RigFailure
 from dp2emu.rig.interface import Rig
 from dp2emu.rig.wire import MOST_FORMATS
@@ -46,7 +47,10 @@ def capabilities_of(rig: Rig) -> Capabilities | None:
     Raises the errors of the rig, and RigFailure for an impossible announcement.
     """
     found: Callable[[], Capabilities | None] | None = getattr(rig, "capabilities", None)
-    return found() if found is not None else None
+    if found is None:
+        return None
+    with working_at(lambda: {"stream": "capabilities"}):
+        return found()
 
 
 def ask_capabilities(ask: Ask, abi: int) -> Capabilities | None:

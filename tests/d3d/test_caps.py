@@ -47,7 +47,7 @@ def test_the_capabilities_of_directx_8_and_9(abi: int) -> None:
 
 @pytest.mark.parametrize("abi", COMPILERS)
 def test_the_description_of_a_texture_format(abi: int) -> None:
-    checks = places("DDSURFACEDESC", hal.SURFACES_BY_ABI["DDSURFACEDESC"](abi))
+    checks = places("DDSURFACEDESC", hal.CALLS_BY_ABI["DDSURFACEDESC"](abi))
     assert compiled(abi, DX7, checks) == ""
 
 

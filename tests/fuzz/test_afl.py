@@ -65,7 +65,7 @@ def test_afl_finds_every_planted_length(bug: str, tmp_path: Path) -> None:
 def documented() -> str:
     """The commands of the example."""
     page = (ROOT / "docs" / "fuzzing.rst").read_text("utf-8")
-    (block,) = [each for each in page.split(".. code-block:: console\n") if "afl-clang" in each]
+    (block,) = [each for each in page.split(".. code-block:: console\n") if "afl-fuzz -i" in each]
     return "\n".join(re.findall(r"^    (?:\$ )?(.*)$", block, re.MULTILINE))
 
 
