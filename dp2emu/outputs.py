@@ -82,7 +82,10 @@ def open_output(path: str | os.PathLike[str], mode: str = "wb") -> BinaryIO:
 
 
 def write_file(path: str | os.PathLike[str], data: bytes) -> None:
-    """Create or replace a file with the bytes ``data``, atomically."""
+    """Create or replace a file atomically; ``data`` is its new content.
+
+    Raises OSError, also for a protected input.
+    """
     with whole_output(path) as file:
         file.write(data)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dp2emu.capture.headers import INCLUDES
+from tests.native.building import SAMPLE
 from tests.tools.loading import ROOT
 
 
@@ -280,14 +281,16 @@ RUN = {
     "make check": in_driver("make check", out=GREEN, files=("mydriver/driver.so",)),
     "dp2emu conform draw --rig native:./driver.so": in_driver(
         "dp2emu conform draw --rig native:./driver.so", code=1,
-        out=r"\ndraw\.trianglelist\.0: call 1: query 1 is answered 4a000000 instead of 62000000\n",
+        out=r"1 failed: draw\.coverage\.counterclockwise\n[^$]* is answered 00000000 instead of "
+        r"0a000000\n[^$]*\ndraw +25 +33 +1 +0\n",
     ),
-    "dp2emu conform draw.trianglelist.0 --export cases": in_driver(
-        "dp2emu conform draw.trianglelist.0 --export cases",
-        files=("mydriver/cases/draw.trianglelist.0.dp2log",),
+    "dp2emu conform draw.coverage.counterclockwise --export cases": in_driver(
+        "dp2emu conform draw.coverage.counterclockwise --export cases",
+        files=("mydriver/cases/draw.coverage.counterclockwise.dp2log",),
     ),
-    "dp2emu dump cases/draw.trianglelist.0.dp2log": in_driver(
-        "dp2emu dump cases/draw.trianglelist.0.dp2log", out="RenderState=D3DRS_CULLMODE dwState=1 "
+    "dp2emu dump cases/draw.coverage.counterclockwise.dp2log": in_driver(
+        "dp2emu dump cases/draw.coverage.counterclockwise.dp2log",
+        out="RenderState=D3DRS_CULLMODE dwState=1 ",
     ),
     "gcc -shared -fPIC -I \"$(python -c 'from dp2emu.capture.headers import INCLUDES; "
     "print(INCLUDES)')\" mydriver.c -o mydriver.so": Result(files=("mydriver.so",)),
@@ -295,10 +298,10 @@ RUN = {
     "i686-w64-mingw32-gcc -I INCLUDES INCLUDES/dp2stub.c mydriver.c -o mydriver.exe": Result(
         files=("mydriver.exe",)
     ),
-    "gcc -m32 -DDP2STUB_9X -I INCLUDES INCLUDES/dp2stub.c mydriver.c -o mydriver": Result(
-        files=("mydriver",)
+    "gcc -m32 -DDP2STUB_9X -I INCLUDES INCLUDES/dp2stub.c mydriver.c -o driver9x": Result(
+        files=("driver9x",)
     ),
-    "dp2emu conform query response --rig pipe:./mydriver": Result(err=r"\d\d passed, 0 failed"),
+    "dp2emu conform query response --rig pipe:./driver9x": Result(err=r"\d\d passed, 0 failed"),
     "dp2emu convert fault.dp2 fault.c": Result(files=("fault.c",)),
     "gcc -g -fsanitize=address fault.c mydriver.c -o fault": Result(
         files=("fault",), instead="gcc -I INCLUDES -g fault.c mydriver.c -o fault"
@@ -345,9 +348,7 @@ STAND_INS = {
     "i686-w64-mingw32-gcc": 'exec gcc "$@"',
 }
 """Programs in the shell's path: those that an installation adds, and stand-ins for others."""
-_DRIVER = "".join(
-    f'#include "tests/native/{name}.c"\n' for name in ("sample", "sample_queries", "sample_draws")
-)
+_DRIVER = "".join(f'#include "tests/native/{name}"\n' for name in SAMPLE)
 _REPRODUCE = '#!/bin/sh\ntest "$(wc -c < "$1")" -lt 2000\n'
 _BLOCK = re.compile(r"(?:\.\. code-block:: (sh|console)|::)\n\n((?:    .*\n|\n)+)")
 _COMMENT = re.compile(r"\s{2,}# .*$")

@@ -61,7 +61,7 @@ def kit(
 
     >>> [case.name for case in kit("query.order")]
     ['query.order.event', 'query.order.occlusion']
-    >>> {case.since.value for case in kit("state", ddi=8)}
+    >>> {case.since.value for case in kit("target", ddi=8)}
     {7}
     """
     if ddi not in tuple(Since):

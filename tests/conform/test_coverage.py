@@ -66,10 +66,11 @@ def test_centres_half_a_pixel_further_fail_the_cases_of_centres_alone(ddi: int) 
     assert failed(Moving(-0.5), ddi) == names("centre.quarter", "centre.half", "centre.point")
 
 
-def test_centres_half_a_pixel_before_fail_a_case_of_centres_and_none_of_insides() -> None:
-    found = failed(Moving(0.5), 9)
-    assert names("centre.three_quarters", "centre.point") <= found
-    assert not any(name.startswith("coverage.inside") for name in found)
+@pytest.mark.parametrize("ddi", VERSIONS)
+def test_centres_half_a_pixel_before_fail_cases_of_centres_and_of_edges(ddi: int) -> None:
+    assert failed(Moving(0.5), ddi) == names(
+        "centre.three_quarters", "centre.point", "edge.box", "edge.right", "edge.left"
+    )
 
 
 @pytest.mark.parametrize("ddi", (6, 9))

@@ -12,7 +12,7 @@ static query *find(context *of, dp2_u32 id)
     return NULL;
 }
 
-static int known(dp2_u32 type)
+static int answered(dp2_u32 type)
 {
     return type == D3DQUERYTYPE_VCACHE || type == D3DQUERYTYPE_EVENT ||
            type == D3DQUERYTYPE_OCCLUSION;
@@ -22,7 +22,7 @@ static dp2_u32 create(context *of, dp2_u32 id, dp2_u32 type)
 {
     query *made = find(of, id);
     int i;
-    if (!known(type))
+    if (!answered(type))
         return NO_QUERY;
     for (i = 0; !made && i < QUERIES; i++)
         if (!of->queries[i].live)
