@@ -232,7 +232,7 @@ def test_every_planted_mistake_is_named_at_every_version(bug: str, ddi: int) -> 
 
 def test_writing_behind_the_buffer_is_named() -> None:
     cases = kit("response.overflow", "response.none")
-    with NativeDriver(sample("OVERRUNS")) as rig:
+    with NativeDriver(sample("OVERRUNS"), forked=True) as rig:
         outcomes = list(run_kit(cases, rig))
     assert wrong(outcomes) == matching(cases, ("response.overflow.*",))
     assert all("behind surface 3" in o.why for o in outcomes if o.verdict is Verdict.FAILED)

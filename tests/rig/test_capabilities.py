@@ -14,25 +14,26 @@ from dp2emu.dp2.options import Options
 from dp2emu.rig.capabilities import Capabilities, ask_capabilities, capabilities_of
 from dp2emu.rig.failure import FindingKind, RigFailure
 from dp2emu.rig.served import NativeDriver, PipeRig, Served
-from tests.native.building import built, library
+from tests.native.building import library, linked_program
 
 TARGET = FormatOp.OFFSCREEN_RENDERTARGET
 
 
 def _native(name: str, *options: str) -> Served:
-    return NativeDriver(library(f"announcing{name}", "announcing.c", options=options))
+    made = library(f"announcing{name}", "announcing.c", options=options)
+    return NativeDriver(made, forked=True)
 
 
 def _piped(name: str, *options: str) -> Served:
     sources = ("dp2stub.c", "announcing.c")
-    made = built(f"announcing{name}", sources, "-DDP2STUB_HAS_GETDRIVERINFO", *options)
+    made = linked_program(f"announcing{name}", sources, "-DDP2STUB_HAS_GETDRIVERINFO", *options)
     return PipeRig(str(made))
 
 
 MAKERS: dict[str, Callable[..., Served]] = {"native": _native, "pipe": _piped}
 
 
-@pytest.fixture(params=MAKERS)
+@pytest.fixture(params=MAKERS, scope="module")
 def announcing(request: pytest.FixtureRequest) -> Iterator[Callable[..., Capabilities | None]]:
     """The capabilities of the announcing driver, of a version and with mistakes."""
 
@@ -117,10 +118,10 @@ def test_a_store_behind_the_data_is_an_overrun() -> None:
 
 
 def test_a_driver_without_the_function_tells_nothing() -> None:
-    made = built("announcing_not", ("dp2stub.c", "announcing.c"))
+    made = linked_program("announcing_not", ("dp2stub.c", "announcing.c"))
     with PipeRig(str(made)) as rig:
         assert capabilities_of(rig) is None
-    with NativeDriver(library("surfaces", "surfaces.c")) as rig:
+    with NativeDriver(library("surfaces", "surfaces.c"), forked=True) as rig:
         assert capabilities_of(rig) is None
 
 
