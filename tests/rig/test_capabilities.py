@@ -17,6 +17,7 @@ from dp2emu.rig.failure import FindingKind, RigFailure
 from dp2emu.rig.served import NativeDriver, PipeRig, Served
 from tests.native.building import library, linked_program
 
+
 def rest(version: int) -> Any:
     """A version whose structures have their counts and sizes where another has them."""
     return pytest.param(version, marks=pytest.mark.slow)
