@@ -45,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.TemporaryDirectory(prefix="dp2emu-tests-", ignore_cleanup_errors=True)
     patch = pytest.MonkeyPatch()
     patch.setenv("XDG_CACHE_HOME", folder.name)
+    patch.setenv("TESTS_BUILT", os.path.join(folder.name, "built"))
     if os.environ.get("PYTHONDONTWRITEBYTECODE") and "PYTHONPYCACHEPREFIX" not in os.environ:
         # The tree stays without bytecode, but hundreds of processes share that of the run.
         patch.delenv("PYTHONDONTWRITEBYTECODE")

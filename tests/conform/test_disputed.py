@@ -150,6 +150,6 @@ def test_an_empty_clear_may_have_either_length(name: str) -> None:
 
 
 def test_the_sample_driver_may_read_16_bytes_of_an_empty_clear() -> None:
-    with NativeDriver(sample("CLEAR_WITHOUT_RECT")) as rig:
+    with NativeDriver(sample("CLEAR_WITHOUT_RECT"), forked=True) as rig:
         outcomes = list(run_kit(kit("walk.length.clear"), rig))
     assert [o.verdict for o in outcomes] == [Verdict.PASSED] * len(outcomes)

@@ -20,7 +20,7 @@ from dp2emu.replay import replay
 from tests.cli.running import dp2emu
 from tests.conform.mistakes import HalfPixel, NoStateBlocks
 from tests.explain.report.conftest import HOSTILE
-from tests.native.building import SAMPLE, built, sample
+from tests.native.building import built, sample, sample_objects
 
 SUFFIXES = {"c", "dp2", "expected.png", "got.png", "difference.png"}
 
@@ -111,8 +111,8 @@ def test_the_program_of_a_failed_case_shows_what_the_driver_answers_wrongly(
     (case,) = kit("query.begin_restarts")
     source = tmp_path / "case.c"
     source.write_text("".join(program_of(case)), "ascii")
-    for name, options, code in (("right", (), 0), ("wrong", ("-DBUG_RESTART_ADDS",), 1)):
-        program = built(f"case-{name}", (str(source), *SAMPLE), *options)
+    for bugs, code in (((), 0), (("RESTART_ADDS",), 1)):
+        program = built("case", (str(source), *sample_objects(bugs=bugs)))
         assert subprocess.run([program], capture_output=True).returncode == code
 
 

@@ -35,7 +35,7 @@ def compiled(abi: int, headers: str, checks: Iterator[str]) -> str:
         pytest.skip(f"{COMPILERS[abi]} is missing")
     lines = (f'_Static_assert({check}, "{check}");' for check in checks)
     source = f"{headers}#include <stddef.h>\n" + "\n".join(lines)
-    command = [compiler, "-fsyntax-only", "-x", "c", "-"]
+    command = [compiler, "-DWIN32_LEAN_AND_MEAN", "-fsyntax-only", "-x", "c", "-"]
     return subprocess.run(command, input=source, capture_output=True, text=True).stderr
 
 

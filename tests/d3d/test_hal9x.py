@@ -52,7 +52,7 @@ def test_every_member_is_where_the_windows_header_has_it(bits: int) -> None:
     if not shutil.which(WINDOWS) or not HEADER.exists():
         pytest.skip(f"{WINDOWS} or its ddrawi.h is missing")
     source = asserts(bits)
-    command = [WINDOWS, f"-m{bits}", "-fsyntax-only", "-x", "c", "-"]
+    command = [WINDOWS, f"-m{bits}", "-DWIN32_LEAN_AND_MEAN", "-fsyntax-only", "-x", "c", "-"]
     ran = subprocess.run(command, input=source, capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dp2emu.fuzz.afl import export
-from tests.native.building import HERE, SAMPLE, built
+from tests.native.building import HERE, built, sample_objects
 
 ROOT = HERE.parents[1]
 LENGTHS = ("CLEAR_LENGTH", "CONSTB_LENGTH", "PATCH_TAILS", "SETLIGHT_LENGTH", "SETPRIORITY_LENGTH",
@@ -26,8 +26,8 @@ ANYWHERE = {
 
 
 def harness(*bugs: str) -> Path:
-    options = tuple(f"-DBUG_{bug}" for bug in bugs)
-    return built("-".join(("fuzzed", *bugs)), ("fuzzed.c", *SAMPLE), *options)
+    main = built("fuzzed.o", ("fuzzed.c",), "-c")
+    return built("-".join(("fuzzed", *bugs)), (str(main), *sample_objects(bugs=bugs)))
 
 
 def crashes(program: Path, inputs: Path) -> list[str]:

@@ -1,8 +1,10 @@
-"""Compilers for the tests of C: what is built is kept for the other tests of the process."""
+"""Compilers for the tests of C: what is built is kept for the other tests of the run."""
 
 from __future__ import annotations
 
 import atexit
+import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -65,14 +67,36 @@ def folder() -> Path:
 
 
 @cache
+def shared() -> Path:
+    """The folder of what is built, for all workers of a run; ``tests/conftest.py`` names it."""
+    made = Path(os.environ.get("TESTS_BUILT", folder()))
+    made.mkdir(parents=True, exist_ok=True)
+    return made
+
+
+@cache
 def built(name: str, sources: tuple[str, ...], *options: str) -> Path:
     """A program or library of sources in this folder or the kit's, warnings being errors."""
-    made = folder() / name
     found = [str(HERE / source if (HERE / source).exists() else INCLUDES / source)
              for source in sources]  # fmt: skip
-    command = [*GCC, *STRICT, "-g", "-O0", f"-I{INCLUDES}", *options, *found, "-o", str(made)]
-    subprocess.run(command, check=True)
+    command = [*GCC, *STRICT, "-O0", f"-I{INCLUDES}", f"-I{HERE}", *options, *found]
+    key = hashlib.sha256("\0".join(command).encode()).hexdigest()[:16]
+    made = shared() / key / name
+    if not made.exists():
+        making = folder() / f"making-{key}"
+        subprocess.run([*command, "-o", str(making)], check=True)
+        made.parent.mkdir(exist_ok=True)
+        os.replace(making, made)  # whole or not there, whichever worker is first
     return made
+
+
+def linked_program(name: str, sources: tuple[str, ...], *options: str) -> Path:
+    """A program or library whose sources are compiled one by one, and kept for other programs."""
+    return built(name, tuple(str(_object(source, *options)) for source in sources), *options)
+
+
+def _object(source: str, *options: str) -> Path:
+    return built(f"{Path(source).stem}.o", (source,), "-c", *options)
 
 
 @cache
@@ -94,7 +118,7 @@ def sample(*bugs: str, ddi: int = 9, announces: bool = False, sanitized: bool = 
     """The sample driver of a DirectX version as a library, with these mistakes planted."""
     extra = ("-fsanitize=address", "-fno-omit-frame-pointer") if sanitized else ()
     kind = "asan" if sanitized else "shared"
-    objects = _objects(kind, "-fPIC", *extra, bugs=bugs, ddi=ddi, announces=announces)
+    objects = sample_objects("-fPIC", *extra, bugs=bugs, ddi=ddi, announces=announces)
     told = ("announcing",) if announces else ()
     return library("-".join(("sample", kind, str(ddi), *told, *bugs)), *objects, options=extra)
 
@@ -102,21 +126,21 @@ def sample(*bugs: str, ddi: int = 9, announces: bool = False, sanitized: bool = 
 def served_sample(*bugs: str, ddi: int = 9, announces: bool = False) -> Path:
     """The sample driver of a DirectX version as a program that a pipe leads to."""
     told = ("-DDP2STUB_HAS_GETDRIVERINFO",) if announces else ()
-    stub = built("-".join(("dp2stub", *told)) + ".o", ("dp2stub.c",), "-c", *told)
-    objects = _objects("served", bugs=bugs, ddi=ddi, announces=announces)
+    stub = _object("dp2stub.c", *told)
+    objects = sample_objects(bugs=bugs, ddi=ddi, announces=announces)
     return built("-".join(("served", str(ddi), *told, *bugs)), (str(stub), *objects))
 
 
-def _objects(
-    kind: str, *options: str, bugs: tuple[str, ...], ddi: int, announces: bool
+def sample_objects(
+    *options: str, bugs: tuple[str, ...] = (), ddi: int = 9, announces: bool = False
 ) -> tuple[str, ...]:
     """The sample driver compiled: each source once for the mistakes and versions it knows of."""
     made = []
     for source in (*SAMPLE, INFO) if announces else SAMPLE:
         words = set(re.findall(r"\w+", (HERE / source).read_text("ascii")))
-        own = tuple(f"BUG_{bug}" for bug in bugs if f"BUG_{bug}" in words)
-        version = (f"SAMPLE_DDI={ddi}",) if "SAMPLE_DDI" in words else ()
-        name = "-".join((kind, Path(source).stem, *version, *own)) + ".o"
-        defined = (f"-D{each}" for each in (*version, *own))
-        made.append(str(built(name, (source,), "-c", *options, *defined)))
+        known = {f"BUG_{bug}": f"-DBUG_{bug}" for bug in bugs} | {
+            "SAMPLE_DDI": f"-DSAMPLE_DDI={ddi}"
+        }
+        own = (option for word, option in known.items() if word in words)
+        made.append(str(_object(source, *options, *own)))
     return tuple(made)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import subprocess
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from dp2emu.conform.script import create, end
-from tests.native.building import INCLUDES, SAMPLE, STRICT, built, compile_only
+from tests.native.building import INCLUDES, STRICT, built, compile_only, sample_objects
 
 EVENT = create(1) + end(1)
 CUT = EVENT[:-1]
 INVALID = b"\xff\0\0\0"
 
 
-@cache
 def harness(*bugs: str) -> Path:
-    options = tuple(f"-DBUG_{bug}" for bug in bugs)
-    return built("-".join(("dp2fuzz", *bugs)), ("dp2fuzz.c", *SAMPLE), *options)
+    main = built("dp2fuzz.o", ("dp2fuzz.c",), "-c")
+    return built("-".join(("dp2fuzz", *bugs)), (str(main), *sample_objects(bugs=bugs)))
 
 
 def tried(program: Path, folder: Path, *inputs: bytes) -> subprocess.CompletedProcess[str]:

@@ -12,32 +12,33 @@ from dp2emu.replay import replay
 from dp2emu.rig.failure import RigFailure
 from dp2emu.rig.served import NativeDriver
 from tests.cli.running import dp2emu
-from tests.native.building import SAMPLE, library
+from tests.native.building import library, sample_objects
 from tests.rig.calls import CREATE, END, EVENT_ANSWER, opened, submitted
 
 
 def logging(path: Path, *bugs: str) -> Path:
     """The sample driver, keeping its log in a file."""
+    objects = [each for each in sample_objects("-fPIC", bugs=bugs) if Path(each).stem != "sample"]
     options = (f'-DSAMPLE_LOG="{path}"', *(f"-DBUG_{bug}" for bug in bugs))
-    return library("-".join(("logging", *bugs)), *SAMPLE, options=options)
+    return library("-".join(("logging", *bugs)), "sample.c", *objects, options=options)
 
 
-@pytest.fixture
-def honest(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The log of a driver that was ended between calls, so it has no end record."""
-    log = tmp_path / "honest.log"
-    with NativeDriver(logging(log)) as rig:
+    log = tmp_path_factory.mktemp("honest") / "honest.log"
+    with NativeDriver(logging(log), forked=True) as rig:
         opened(rig)
         submitted(rig, CREATE)
         assert submitted(rig, END).response == EVENT_ANSWER
     return log
 
 
-@pytest.fixture
-def killed(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The log of a driver that died in its second call."""
-    log = tmp_path / "killed.log"
-    with NativeDriver(logging(log, "CRASHES")) as rig:
+    log = tmp_path_factory.mktemp("killed") / "killed.log"
+    with NativeDriver(logging(log, "CRASHES"), forked=True) as rig:
         opened(rig)
         submitted(rig, b"")
         with pytest.raises(RigFailure):

@@ -18,7 +18,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.rig.served import NativeDriver, PipeRig, Served
-from tests.native.building import GCC, SAMPLE, built, library, missing
+from tests.native.building import GCC, SAMPLE, library, linked_program, missing
 from tests.rig.calls import A8R8G8B8, opened, submitted
 
 HOOKS = ("CREATESURFACE", "DESTROYSURFACE", "LOCK", "UNLOCK")
@@ -48,7 +48,7 @@ def program(name: str, kind: Kind, *sources: str, options: tuple[str, ...] = ())
     bits = tuple(option for option in kind.options if option == "-m32")
     if lacks := missing((*GCC, *bits)):
         pytest.skip(f"{lacks} is missing")
-    return built(f"{name}-{kind.name}", ("dp2stub.c", *sources), *kind.options, *options)
+    return linked_program(f"{name}-{kind.name}", ("dp2stub.c", *sources), *kind.options, *options)
 
 
 def rig_of(source: str, kind: Kind, *options: str) -> Served:

@@ -46,7 +46,7 @@ def built(folder: Path) -> Path:
 
 
 def outcomes(library: Path, *groups: str) -> list[Outcome]:
-    with NativeDriver(library) as rig:
+    with NativeDriver(library, forked=True) as rig:
         return list(run_kit(kit(*groups), rig))
 
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.capture.headers import INCLUDES
 from dp2emu.capture.records import (
     Annotation,
     Called,
@@ -28,7 +27,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.text import convert, open_any
 from dp2emu.text.csource import comment
 from tests.capture.samples import sealed
-from tests.native.building import GCC, HERE, SAMPLE, STRICT, compile_only, folder
+from tests.native.building import GCC, STRICT, compile_only, folder, sample_objects
 from tests.text.samples import SMALL
 
 BLOCKS = Path(__file__).parents[2] / "streams" / "state_blocks.dp2"
@@ -46,11 +45,8 @@ def linked(source: str, *bugs: str) -> Path:
     text = made.with_suffix(".c")
     text.write_text(source)
     subprocess.run([*GCC, *STRICT, "-c", text, "-o", made.with_suffix(".o")], check=True)
-    drivers = [HERE / name for name in SAMPLE]
-    flags = [f"-DBUG_{bug}" for bug in bugs]
-    includes = [f"-I{INCLUDES}", f"-I{HERE}"]
-    subprocess.run([*GCC, *flags, *includes, *drivers, made.with_suffix(".o"), "-o", made],
-                   check=True)  # fmt: skip
+    drivers = sample_objects(bugs=bugs)
+    subprocess.run([*GCC, *drivers, made.with_suffix(".o"), "-o", made], check=True)
     return made
 
 
