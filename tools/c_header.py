@@ -71,8 +71,8 @@ _TOP = """\
  * before including it, to put something before the names of structures.  Of a union one member
  * is declared, and a comment tells its other names.  Pointers are unsigned numbers (dp2_uptr).
  *
- * With DP2STUB_9X the structures of surfaces are those of Windows 95, 98 and ME, under their own
- * names (DDRAWI_DDRAWSURFACE_LCL) and under those of Windows NT (DD_SURFACE_LOCAL).
+ * With DP2STUB_9X it has the surface structures of Windows 95, 98 and ME, under their own names
+ * (DDRAWI_DDRAWSURFACE_LCL) and under the names of Windows NT (DD_SURFACE_LOCAL).
  *
  * Tokens follow each other at even addresses: read them with DP2_U16 and DP2_U32, not through a
  * pointer to a structure.  dp2walk.h finds where they end.

@@ -59,7 +59,7 @@ from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind, layout_of
 _SOURCE = "documentation of DDPIXELFORMAT (dwOperations)"
 _CAPS = "documentation of D3DCAPS9"
 _SECOND = 9
-"""Handle of a render target beside that of every case."""
+"""Handle of a render target beside the target of every case."""
 
 
 def demanded(cases: Iterable[Case], capabilities: Capabilities) -> Iterator[Case]:

@@ -65,7 +65,7 @@ _SURFACES = {
         SurfaceDesc(_INDICES, SurfaceKind.INDEXBUFFER, 64),
     )
 }
-"""By handle, the surfaces that tokens name; a case has those of its tokens.  No other field has
+"""By handle, the surfaces that tokens name; a case has those that it names.  No other field has
 one of these numbers, and no opcode."""
 
 

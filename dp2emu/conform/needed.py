@@ -59,7 +59,7 @@ def lacking(case: Case, capabilities: Capabilities) -> tuple[str, ...]:
 
 
 def needs_of(case: Case) -> tuple[Need, ...]:
-    """Return the needs of a case, each once: those it declares, then those of its records."""
+    """Return the needs of a case, each once: declared needs, then needs of its records."""
     found = list(case.needs)
     for record in case.records:
         if isinstance(record, SurfaceCreated):

@@ -19,7 +19,7 @@ TARGETS = (
     | FormatOp.SAME_FORMAT_RENDERTARGET
     | FormatOp.SAME_FORMAT_UP_TO_ALPHA_RENDERTARGET
 )
-"""Operations any of which makes a format that of a render target."""
+"""Operations any of which makes a format a render target format."""
 
 _PRIMITIVES = (
     "MiscCaps", "RasterCaps", "ZCmpCaps", "SrcBlendCaps", "DestBlendCaps", "AlphaCmpCaps",

@@ -1,7 +1,7 @@
 """Flags of the capability words of D3DCAPS8, D3DCAPS9 and D3DPRIMCAPS, and of surface formats.
 
 Sources: the documentation of D3DCAPS9, D3DCAPS8 and D3DPRIMCAPS; of dwOperations in DDPIXELFORMAT.
-Flags that only one version of DirectX has are listed with those of the others.
+Flags that only one version of DirectX has are listed with the flags of the others.
 """
 
 from __future__ import annotations

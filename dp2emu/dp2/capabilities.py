@@ -156,7 +156,7 @@ def capabilities() -> dict[str, Any]:
 
 
 _SHADERS8 = {"VertexShaderVersion": 0xFFFE0101, "PixelShaderVersion": 0xFFFF0104}
-"""Members of D3DCAPS8 that differ from those of D3DCAPS9: the versions of DirectX 8's shaders."""
+"""Members of D3DCAPS8 that differ from D3DCAPS9: the versions of DirectX 8's shaders."""
 _FILTERS8 = 0x7FFFFFF & ~(FilterCaps.MINFPYRAMIDALQUAD | FilterCaps.MINFGAUSSIANQUAD)
 """Bits of filters that DirectX 8 has under the same numbers."""
 

@@ -323,7 +323,7 @@ class Driver:
         return tuple(kind for kind in KINDS if chosen is None or kind in chosen)
 
     def capabilities(self) -> Capabilities:
-        """The capabilities that GetDriverInfo2 announces: those of a DirectX 9 driver."""
+        """The capabilities that GetDriverInfo2 announces, of a DirectX 9 driver."""
         return announced(self.query_types())
 
     def get_driver_info(self, guid: bytes, data: bytes) -> DriverInfo:

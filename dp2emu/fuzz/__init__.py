@@ -32,7 +32,7 @@ def targets() -> dict[str, Target]:
 
 
 def target_named(name: str) -> Target:
-    """Return a target of dp2emu, or a user's target, named ``module:name``, or that of a driver
+    """Return a target of dp2emu, or a user's target, named ``module:name``, or a driver's target
     (``dp2emu.fuzz.rigs.RigSetting.target``).
 
     Raises UsageError if there is none of that name.

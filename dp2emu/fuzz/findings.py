@@ -32,7 +32,7 @@ their stack frames."""
 class Finding(msgspec.Struct, frozen=True):
     """A failure by the input ``data``; ``site`` identifies the mistake, ``what`` is a report.
 
-    ``records`` are the capture that reproduces it, if those of its target are not.
+    ``records`` are the capture that reproduces it, if the target's records do not.
     """
 
     target: str

@@ -211,7 +211,7 @@ class _Program(msgspec.Struct):
     """A valid program that is being made of random numbers.  Mutable.
 
     It draws triangles of transformed vertices, from user memory and inline with the tokens of
-    DirectX 6 and 7, or from streams with those of 8 and 9, between queries.
+    DirectX 6 and 7, or from streams with tokens of 8 and 9, between queries.
     """
 
     rng: Random
@@ -381,4 +381,4 @@ _STREAMED: dict[bool, tuple[_Draw, ...]] = {
     False: (_stream_draw, _stream_indexed),
     True: (_stream_draw, _stream_draw2, _stream_indexed),
 }
-"""Tokens that draw from streams, without and with those of DirectX 9."""
+"""Tokens that draw from streams, without and with tokens of DirectX 9."""

@@ -196,7 +196,7 @@ class Queries:
         return _SIZES.get(self._types.get(query, 0))
 
     def _deliver(self, record: Response) -> None:
-        """Check that the answer of a query is due, and of those of its type the oldest."""
+        """Check that the answer of a query is due, and the oldest of its type."""
         query = record.query
         if query in self.doubtful:
             return

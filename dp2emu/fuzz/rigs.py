@@ -181,7 +181,7 @@ class Session:
         return next((each for each in replies if isinstance(each, Answer)), None)
 
     def _probe_picture(self) -> None:
-        """Set ``draws``: the picture of one of a few tame programs is not that of before."""
+        """Set ``draws``: one of a few tame programs changes the picture."""
         for number in range(_PROBES):
             records = rig_inputs.records(self._ddi, (), bytes((TAME, number)))
             try:

@@ -173,7 +173,7 @@ class _Symbol(ctypes.Structure):
 
 
 _FRAMES = 64
-"""Frames of a stack that are looked at; the first dozen are those of the signal handler."""
+"""Frames of a stack that are looked at; the first dozen belong to the signal handler."""
 
 
 def _stack(library: str) -> list[str]:

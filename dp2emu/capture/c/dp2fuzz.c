@@ -273,7 +273,7 @@ static int try_input(const dp2_u8 *bytes, size_t size)
     return 0;
 }
 
-/* Who makes the inputs */
+/* The fuzzers */
 
 #if defined(DP2FUZZ_LIBFUZZER)
 

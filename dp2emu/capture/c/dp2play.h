@@ -2,7 +2,7 @@
  * dp2play.h: make calls of a capture to the driver this is linked with.
  *
  * What "dp2emu convert X.dp2 X.c" writes includes a copy of this and says the calls; the driver's
- * entry points are those of dp2entry.h.  C89; of the library only what allocates and prints.
+ * entry points are listed in dp2entry.h.  C89; of the library only what allocates and prints.
  */
 #ifndef DP2PLAY_H
 #define DP2PLAY_H
@@ -78,7 +78,7 @@ DP2_FUNCTION void dp2play_no_context(dp2log_u64 context)
     dp2play_result("end of a context", dp2stub_close(&dp2play.stub, payload));
 }
 
-/* `payload` is that of a MAKE record (docs/rigs.rst). */
+/* `payload` is the payload of a MAKE record (docs/rigs.rst). */
 DP2_FUNCTION void dp2play_surface(const dp2_u8 *payload)
 {
     dp2play_result("surface", dp2stub_make(&dp2play.stub, payload, DP2STUB_MAKE_BYTES));

@@ -6,7 +6,7 @@
  * answered and what the payloads hold is listed in docs/rigs.rst.
  *
  * Fill in the members of a dp2stub up to `room`, everything else being 0, and call dp2stub_serve.
- * With DP2STUB_9X the driver's structures of surfaces are those of Windows 9x.
+ * With DP2STUB_9X the driver gets the surface structures of Windows 9x.
  */
 #ifndef DP2STUB_H
 #define DP2STUB_H
@@ -287,7 +287,7 @@ DP2_FUNCTION dp2stub_made dp2stub_made_of(const dp2_u8 *at, size_t bytes)
     return made;
 }
 
-/* Whether all bytes lie in one row: those of buffers, and of blocks. */
+/* Whether all bytes lie in one row, as in buffers and in formats of blocks. */
 DP2_FUNCTION int dp2stub_linear(const dp2stub_made *made)
 {
     return made->caps & DP2STUB_EXECUTEBUFFER || made->wide > 1 || !made->pitch ||
@@ -1046,7 +1046,7 @@ DP2_FUNCTION dp2stub_context *dp2stub_context_of(dp2stub *stub, int used, dp2log
     return NULL;
 }
 
-/* dwhContext tells the interface before it takes the handle: 2 is that of DirectX 6. */
+/* dwhContext tells the interface before it takes the handle: 2 is DirectX 6. */
 DP2_FUNCTION dp2_u32 dp2stub_open(dp2stub *stub, const dp2_u8 *at)
 {
     DP2_NAME(D3DHAL_CONTEXTCREATEDATA) data;

@@ -20,7 +20,7 @@ _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 def page_of(model: dict[str, Any]) -> str:
     """HTML text of a page with a model (``model.report_model``); it loads nothing else.
 
-    Its policy is that of ``rendered``, so that a name in the capture cannot become code.
+    Its policy is the policy of ``rendered``, so that a name in the capture cannot become code.
     """
     # The script's JSON is escaped for its element, and is not HTML.
     return rendered(_text("page.html.j2"), page_style(), _script(),
