@@ -153,8 +153,9 @@ def capture_verb(
     The verb gets an ``Opened`` capture, which is closed afterwards, then its own options.  FILE
     may be of the kinds in ``verbs.VERBS``.  A trace of API calls is passed to the function
     ``trace``, by default to the verb, as a capture.  Without ``buffers`` FILE is no bare buffer,
-    and the verb has no options of these.  ``told``: damage of FILE that the verb has met is told
-    after it, in one line, and the exit code is 2; other verbs tell it themselves.
+    and the verb has no options of bare buffers.  With ``told``, an error line reports damage that
+    the verb met in FILE after the verb's output, and the exit code is 2; verbs without it report
+    the damage themselves.
     """
 
     def decorate(verb: Verb) -> Verb:

@@ -57,8 +57,8 @@ class FormatNeed(msgspec.Struct, frozen=True):
     def told(self, capabilities: Capabilities) -> bool:
         """Return whether the driver tells the formats with such operations.
 
-        A render target may be announced as a format with the same colours and no alpha, so that
-        nothing is told about it.
+        A driver may support a render target with alpha that it announces only as the format with
+        the same colours and no alpha.
         """
         if not capabilities.tells(self.operations):
             return False

@@ -1,5 +1,5 @@
 /* A driver of nothing but DdGetDriverInfo: of version ANNOUNCED (6 to 9), for a test to read. */
-#include "dp2.h"
+#include "accepting.h"
 
 #ifndef ANNOUNCED
 #define ANNOUNCED 9
@@ -14,31 +14,6 @@ static void copy(void *to, const void *from, size_t size)
     const dp2_u8 *in = (const dp2_u8 *)from;
     while (size--)
         *out++ = *in++;
-}
-
-dp2_u32 D3dDrawPrimitives2(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data)
-{
-    data->dwErrorOffset = 0;
-    data->dwVertexSize = 0; /* where ddrval is */
-    return HANDLED;
-}
-
-dp2_u32 D3dContextCreate(DP2_NAME(D3DHAL_CONTEXTCREATEDATA) *data)
-{
-    data->ddrval = 0;
-    return HANDLED;
-}
-
-dp2_u32 D3dContextDestroy(DP2_NAME(D3DHAL_CONTEXTDESTROYDATA) *data)
-{
-    data->ddrval = 0;
-    return HANDLED;
-}
-
-dp2_u32 D3dCreateSurfaceEx(DP2_NAME(DD_CREATESURFACEEXDATA) *data)
-{
-    data->ddRVal = 0;
-    return HANDLED;
 }
 
 static dp2_u32 unknown(DP2_NAME(DD_GETDRIVERINFODATA) *data)

@@ -1,5 +1,5 @@
 /* A driver of nothing but surfaces: DdFlip, DdBlt and DdSetColorKey, for a test to see what comes. */
-#include "dp2.h"
+#include "accepting.h"
 
 #define FILL 0x400u            /* DDBLT_COLORFILL */
 #define HAS_KEY 0x800u         /* DDRAWISURF_HASCKEYSRCBLT */
@@ -13,31 +13,6 @@ static dp2_u32 *row(dp2_uptr local, dp2_i32 y)
     const DP2_NAME(DD_SURFACE_GLOBAL) *memory =
         (const DP2_NAME(DD_SURFACE_GLOBAL) *)surface->lpGbl;
     return (dp2_u32 *)(memory->fpVidMem + (size_t)y * (size_t)memory->lPitch);
-}
-
-dp2_u32 D3dDrawPrimitives2(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data)
-{
-    data->dwErrorOffset = 0;
-    data->dwVertexSize = 0; /* where ddrval is */;
-    return HANDLED;
-}
-
-dp2_u32 D3dContextCreate(DP2_NAME(D3DHAL_CONTEXTCREATEDATA) *data)
-{
-    data->ddrval = 0;
-    return HANDLED;
-}
-
-dp2_u32 D3dContextDestroy(DP2_NAME(D3DHAL_CONTEXTDESTROYDATA) *data)
-{
-    data->ddrval = 0;
-    return HANDLED;
-}
-
-dp2_u32 D3dCreateSurfaceEx(DP2_NAME(DD_CREATESURFACEEXDATA) *data)
-{
-    data->ddRVal = 0;
-    return HANDLED;
 }
 
 /* Puts its mark into what is shown, before the two are exchanged. */
