@@ -1,6 +1,7 @@
 """Conversion between DDPIXELFORMAT and D3DFORMAT.
 
-Source: the DirectX 7 documentation of DDPIXELFORMAT; dwFlags selects the valid members.
+Sources: the DirectX 7 documentation of DDPIXELFORMAT; dwFlags selects the valid members.  The
+DirectX 8 driver documentation, "Surface Formats as FOURCCs", on the formats of DirectX 8.
 """
 
 from __future__ import annotations
@@ -135,11 +136,13 @@ _DESCRIBED = {
     Format.P8: PixelFormat(int(PixelFlags.RGB | PixelFlags.PALETTEINDEXED8), 0, 8),
     Format.A8: PixelFormat(int(PixelFlags.ALPHA), 0, 8),
 }
+_DESCRIBED[Format.D16_LOCKABLE] = _DESCRIBED[Format.D16]
+del _DESCRIBED[Format.V16U16]  # drivers get it as FOURCC, although there are masks for it
 
 
 def described(format: Format) -> PixelFormat:
     """The DDPIXELFORMAT of a format, the inverse of ``format_of``.
 
-    A format without masks is described by its number as FOURCC.
+    A format without masks is described by its number as FOURCC; D16_LOCKABLE as D16 is.
     """
     return _DESCRIBED.get(format) or PixelFormat(int(PixelFlags.FOURCC), int(format))
