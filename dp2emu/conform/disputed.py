@@ -29,6 +29,9 @@ _REASONS: _Reasons = (
       "query.type.*timings", "query.type.cacheutilization", "count.*")),
     (_ONE, ("walk.length.setrendertarget.2", "walk.length.createlight.2",
             "walk.length.viewportinfo.2")),
+    ("no document says that a token may draw no primitives, and runtimes send none",
+     ("draw.none",)),
+    ("no document says what follows D3DHAL_DP2EXT", ("walk.cut.ext.1[2-9]",)),
     (_GUARD, ("draw.viewport", "draw.coverage.outside", "draw.coverage.across")),
 )  # fmt: skip
 """Which documents disagree or are silent, and patterns of the names of cases that rest on them."""

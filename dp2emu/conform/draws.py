@@ -217,7 +217,7 @@ def _others(ddi: Since) -> Iterator[Case]:
         _TOKENS, _pixels(_CORNERS, ((5, 1, 0), (2, 3, 4))), _CORNERS,
         token(Op.INDEXEDTRIANGLELIST, payload, 2),
     )  # fmt: skip
-    for gap, name in ((b"", "aligned"), (token(Op.TRIANGLELIST, b"\0\0", 0), "unaligned")):
+    for gap, name in ((b"", "aligned"), (token(Op.TRIANGLELIST, b"\0\0"), "unaligned")):
         yield _immediate(ddi, name, gap)
     yield _drawn(
         ddi, "draw.none", "a token that counts nothing draws nothing", _TOKENS, (), _CORNERS,
@@ -227,13 +227,15 @@ def _others(ddi: Since) -> Iterator[Case]:
 
 def _immediate(ddi: Since, name: str, gap: bytes) -> Case:
     """A case that draws a TRIANGLEFAN_IMM token; ``gap`` are tokens before it, whose length
-    decides how many bytes align its vertices to DWORDs.
+    decides how many bytes align its vertices to DWORDs.  The call's own vertices, which they may
+    draw, are all one point.
     """
     script = Script(ddi)
     before = script.watch() + script.begun + gap
     head = token(Op.TRIANGLEFAN_IMM, struct.pack("<I", 7), 2)
     pad = bytes(-(len(before) + len(head)) % 4)
-    script.call(before, head, pad, script.vertices(_CORNERS[:4]), script.ended)
+    inline = script.vertices(_CORNERS[:4])
+    script.call(before, head, pad, inline, script.ended, corners=_CORNERS[:1] * 3)
     script.drawn(_pixels(_CORNERS, _numbers(_FAN, 2)))
     rule = "the vertices of an _IMM token begin at a multiple of 4 from the buffer's base"
     return script.case(f"draw.trianglefan_imm.{name}", rule, 'wire format, "Inline vertices"')

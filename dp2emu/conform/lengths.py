@@ -87,7 +87,7 @@ _FIELDS: dict[str, tuple[float, ...]] = {
     "dwStride": (_VERTEX_BYTES,), "dwSurface": (_MANAGED,), "dwSurfaceHandle": (_PALETTED,),
     "dwVBHandle": (_BUFFER,), "dwWidth": (WIDTH,), "hRenderTarget": (TARGET,),
     "hSurface": (_MANAGED,), "primType": (PrimitiveType.TRIANGLELIST,), "right": (2,),
-    "wCount": (1, 0), "wNumEntries": (2, 3, 1), "xfrmType": (2,),
+    "wCount": (1, 4), "wNumEntries": (2, 3, 1), "xfrmType": (2,),
     **{f"_{n}{n}": (1,) for n in range(1, 5)},
 }  # fmt: skip
 """By the name of a field, its values in the first item of a token, the second, and so on, over and
@@ -111,6 +111,7 @@ _OWN: dict[Op, _Values] = {
     Op.SETCONVOLUTIONKERNELMONO: {
         "dwWidth": (3, 1, 5), "dwHeight": (1, 3, 3), "dwFlags": (1, 2, 3),
     },
+    Op.POINTS: {"wVStart": (len(BOX),)},
     Op.SETINDICES: {"dwVBHandle": (_INDICES,), "dwStride": (2,)},
     Op.SETPIXELSHADER: {"dwHandle": (0,)},
     Op.SETVERTEXSHADER: {"dwHandle": (_FVF,)},
@@ -266,6 +267,8 @@ _SINGLE = frozenset((
     Op.SETRENDERTARGET2, Op.SETDEPTHSTENCIL,
 ))  # fmt: skip
 """Tokens that runtimes send with count 1; documents do not say what another count means."""
+_POINTS_AT = BOX[:1] * 4
+"""The vertices of POINTS, behind those of the box: its points are in the box's first pixel."""
 _ITEMS = 3
 """The number of items that the two tokens have."""
 
@@ -301,7 +304,10 @@ def _twice(ddi: Since, row: Token) -> Case:
         before = _token(row, 0, 1, vertex) if row.op in _SINGLE else token(row.op, n=0)
     if before:
         script.call(before, corners=BOX)
-    script.followed(_tokens(row, 0, 2, vertex), _token(row, 2, 1, vertex))
+    script.followed(
+        _tokens(row, 0, 2, vertex), _token(row, 2, 1, vertex),
+        more=_POINTS_AT if row.op is Op.POINTS else (),
+    )  # fmt: skip
     rule = f"behind a {row.op.sdk} begins another one, and behind that the next token"
     return script.case(f"walk.two.{row.name.lower()}", rule, _SOURCE, optional=optional)
 

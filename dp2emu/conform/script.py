@@ -365,17 +365,18 @@ class Script:
             pixels |= dict.fromkeys(triangle, FRONT)
         self.show(pixels)
 
-    def followed(self, *tokens: bytes) -> None:
+    def followed(self, *tokens: bytes, more: Sequence[Corner] = ()) -> None:
         """Submit ``tokens`` and then one whose execution is seen: END of an event, or a draw.
 
-        The call has the vertices of ``BOX``.
+        The call has the vertices of ``BOX``, and ``more`` behind them.
         """
+        corners = (*BOX, *more)
         if self.queries:
-            self.call(create(1), *tokens, end(1), corners=BOX)
+            self.call(create(1), *tokens, end(1), corners=corners)
             self.owe_events(1)
             return
         before = self.watch()
-        self.call(*tokens, before, box(), corners=BOX)
+        self.call(*tokens, before, box(), corners=corners)
         self.drawn([BOX_PIXELS])
 
     def case(self, name: str, rule: str, source: str, *, optional: bool = False) -> Case:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from functools import partial
 
 import pytest
 from msgspec.structs import replace
@@ -37,6 +38,23 @@ class Rejecting(Driver):
         if any(op in self.ops for op in found):
             return replace(answer, ddrval=HResult.D3DERR_DRIVERINVALIDCALL, dwErrorOffset=0)
         return answer
+
+
+class RefusingNone(Driver):
+    """A driver that fails calls in which a token draws no primitives, or no points of an item."""
+
+    def submit(self, call: Call) -> Answer:
+        answer = super().submit(call)
+        if any(map(partial(draws_none, call.commands or b""), commands(call))):
+            return replace(answer, ddrval=HResult.D3DERR_COMMAND_UNPARSED, dwErrorOffset=0)
+        return answer
+
+
+def draws_none(data: bytes, each: Command) -> bool:
+    if each.token.op == Op.POINTS:
+        counts = decode(each.token, data, each.n, each.start, each.end).items["wCount"].tolist()
+        return 0 in counts or not counts
+    return each.token.op == Op.TRIANGLELIST and each.n == 0
 
 
 def commands(call: Call) -> list[Command]:
@@ -89,6 +107,19 @@ def test_warnings_alone_leave_the_exit_code_0() -> None:
 
 
 # What no runtime sends
+
+
+@pytest.mark.parametrize("ddi", (8, 9))
+def test_a_token_that_draws_nothing_is_no_part_of_another_rule(ddi: int) -> None:
+    cases = kit("draw.none", "draw.trianglefan_imm", "walk.two.points", ddi=ddi)
+    verdicts = {each.case.name: each.verdict for each in run_kit(cases, RefusingNone())}
+    assert verdicts.pop("draw.none") is Verdict.WARNED
+    assert len(verdicts) == 3 and set(verdicts.values()) == {Verdict.PASSED}
+
+
+def test_no_document_says_what_follows_the_undocumented_token() -> None:
+    verdicts = {case.name: bool(case.disputed) for case in kit("walk.cut.ext")}
+    assert verdicts == {"walk.cut.ext.4": False, "walk.cut.ext.14": True, "walk.cut.ext.15": True}
 
 
 def test_unknown_contexts_are_tried_on_request_alone() -> None:
