@@ -10,7 +10,7 @@ import msgspec
 
 from dp2emu.d3d.capabilities import TARGETS, Capabilities, format_name, same_pixels
 from dp2emu.d3d.capflags import FormatOp
-from dp2emu.d3d.enums import QueryType
+from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.sdk import SdkFlag, sdk_name
 
 
@@ -47,6 +47,10 @@ class LeastNeed(msgspec.Struct, frozen=True):
         return int(capabilities.word(self.word) or 0) & self.mask >= self.least
 
 
+_STAND_FOR = {Format.D16: (Format.D16_LOCKABLE,)}
+"""Format -> formats that a driver may announce instead: it gets both described in the same way."""
+
+
 class FormatNeed(msgspec.Struct, frozen=True):
     """A need of surfaces of D3DFORMAT ``format`` with any of the ``operations``."""
 
@@ -68,8 +72,9 @@ class FormatNeed(msgspec.Struct, frozen=True):
         )
 
     def promised(self, capabilities: Capabilities) -> bool:
-        """Return whether the format has one of the operations."""
-        return bool((capabilities.operations(self.format) or 0) & self.operations)
+        """Return whether the format has one of the operations, or one that stands for it."""
+        formats = self.format, *_STAND_FOR.get(self.format, ())
+        return any((capabilities.operations(each) or 0) & self.operations for each in formats)
 
 
 class QueryNeed(msgspec.Struct, frozen=True):

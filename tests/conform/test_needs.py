@@ -71,6 +71,18 @@ def test_a_state_or_token_needs_its_flag(case: str, word: str, name: str) -> Non
     assert name in lacking(chosen, without(word))
 
 
+def test_depth_that_can_be_locked_stands_for_depth_of_as_many_bits() -> None:
+    (case,) = kit("depth.less", ddi=8)[:1]
+    none = tuple(each for each in ALL.formats if each[0] != Format.D16)
+    depth = int(FormatOp.ZSTENCIL)
+    lockable = replace(ALL, formats=(*none, (int(Format.D16_LOCKABLE), depth)))
+    assert lacking(case, lockable) == ()
+    without = tuple(each for each in none if each[0] != Format.D16_LOCKABLE)
+    assert lacking(case, replace(ALL, formats=without)) == (
+        "D3DFMT_D16 with D3DFORMAT_OP_ZSTENCIL",
+    )
+
+
 def test_a_texture_needs_its_format_and_a_query_its_type() -> None:
     (texture,) = kit("texture.format.l8")
     few = replace(ALL, formats=tuple(each for each in ALL.formats if each[0] != Format.L8))
