@@ -29,7 +29,7 @@ from dp2emu.conform.script import (
     vertex,
 )
 from dp2emu.conform.target import (
-    BACK,
+    FRONT,
     HEIGHT,
     OTHER,
     TARGET,
@@ -174,20 +174,28 @@ def _clears(ddi: Since) -> Iterator[Case]:
 
 def _several_targets(ddi: Since) -> Iterator[Case]:
     """Cases of two targets: of one context, one after the other, and of two contexts."""
-    boxed = background() | dict.fromkeys(BOX_PIXELS, OTHER)
+    boxed = dict.fromkeys(background(), FRONT) | dict.fromkeys(BOX_PIXELS, OTHER)
     away = tuple((x + WIDTH // 2, y) for x, y in BOX)
     moved: Pixels = {(x + WIDTH // 2, y): OTHER for x, y in BOX_PIXELS}
     user, elsewhere = _box(BOX), _box(away)
 
     script = _with_second(ddi)
-    script.call(_set_target(_SECOND), box(), user=user, fvf=_FORMAT)
+    second = _set_target(_SECOND) + script.clear(FRONT)
+    script.call(second, box(), user=user, fvf=_FORMAT)
     script.show(background())
     case = script.case("target.set", "a target that was set is drawn to", _TARGETS, optional=True)
     yield _and_second(case, boxed)
 
+    script = _with_second(ddi, struct.pack("<I", FRONT) * (WIDTH * HEIGHT))
+    script.call(_set_target(_SECOND), box(), user=user, fvf=_FORMAT)
+    script.show(background())
+    rule = "what the host wrote into a target stays where nothing is drawn"
+    case = script.case("target.written", rule, "documentation of DdUnlock", optional=True)
+    yield _and_second(case, boxed)
+
     script = _with_second(ddi)
     script.context(OTHER_CONTEXT)
-    script.call(_set_target(_SECOND), *PLAIN, box(), user=user, fvf=_FORMAT, context=OTHER_CONTEXT)
+    script.call(second, *PLAIN, box(), user=user, fvf=_FORMAT, context=OTHER_CONTEXT)
     script.call(box(), user=elsewhere, fvf=_FORMAT)
     script.show(background() | moved)
     rule = "each context has a target of its own"
@@ -205,10 +213,10 @@ def _set_target(handle: int) -> bytes:
     return dwords(Op.SETRENDERTARGET, handle, 0)
 
 
-def _with_second(ddi: Since) -> Script:
-    """A case with a second target, which has the same background."""
+def _with_second(ddi: Since, pixels: bytes = b"") -> Script:
+    """A case with a second target, into which the host writes ``pixels``."""
     script = Script(ddi)
-    script.target(_SECOND, struct.pack("<I", BACK) * (WIDTH * HEIGHT))
+    script.target(_SECOND, pixels)
     script.background()
     return script
 
