@@ -49,9 +49,9 @@ class Verdict(Enum):
 class Outcome(msgspec.Struct, frozen=True):
     """The verdict on a case; ``why`` is the reason for a failure or for skipping it.
 
-    ``evidence`` is what a failed case found, None if that is not a result, a payload, memory or
-    the end of the driver.  ``lacks`` are the capabilities for want of which it was skipped: the
-    driver does not announce them.
+    ``evidence`` is what a failed case found, or a skipped one in memory; None if that is not a
+    result, a payload, memory or the end of the driver.  ``lacks`` are the capabilities for want
+    of which it was skipped: the driver does not announce them.
     """
 
     case: Case
@@ -70,18 +70,38 @@ class _Broken(Exception):
 
 
 class _Refused(Exception):
-    """Raised if the driver lacks what an optional case needs; the case is skipped."""
+    """Raised if the driver lacks what an optional case needs; the case is skipped.
+
+    ``evidence`` is memory without pictures, if that is why.
+    """
+
+    def __init__(self, what: str, evidence: Evidence | None = None) -> None:
+        super().__init__(what)
+        self.evidence = evidence
 
 
 @checked
 def run_kit(cases: Iterable[Case], rig: Rig) -> Iterator[Outcome]:
     """Run cases in order on one rig, and yield their outcomes.
 
-    Cases whose needs the driver does not announce are skipped.
+    Cases whose needs the driver does not announce are skipped, and so are pictures until the
+    driver passes a case of them: then it draws into memory, and a target of zeros is a failure.
     """
     capabilities = capabilities_of(rig)
+    draws = False
     for case in cases:
-        yield _tried(case, rig, capabilities)
+        outcome = _tried(case, rig, capabilities)
+        if draws and outcome.verdict is Verdict.SKIPPED and outcome.evidence is not None:
+            outcome = replace(outcome, verdict=_broken(case))
+        draws = draws or (
+            outcome.verdict is Verdict.PASSED and any(shown.probe for shown in case.shown)
+        )
+        yield outcome
+
+
+def _broken(case: Case) -> Verdict:
+    """The verdict on a case whose rule is broken."""
+    return Verdict.WARNED if case.disputed else Verdict.FAILED
 
 
 @checked
@@ -109,10 +129,9 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
         with working_at(lambda: {"stream": case.name, "call": session.calls}):
             session.run()
     except _Refused as refused:
-        return Outcome(case, Verdict.SKIPPED, str(refused))
+        return Outcome(case, Verdict.SKIPPED, str(refused), evidence=refused.evidence)
     except _Broken as broken:
-        verdict = Verdict.WARNED if case.disputed else Verdict.FAILED
-        return Outcome(case, verdict, str(broken), evidence=broken.evidence)
+        return Outcome(case, _broken(case), str(broken), evidence=broken.evidence)
     except RigFailure as failure:
         session.restart()
         # Without the address, which may differ from run to run.
@@ -219,7 +238,8 @@ class _Session(msgspec.Struct):
         """Read the bytes that ``shown`` names.  Raises ``_Refused`` if a ``probe`` is zero."""
         found = self.rig.read(shown.handle, shown.offset, len(shown.data))
         if shown.probe and not any(found):
-            raise _Refused("nothing is drawn into memory")
+            part = Part(shown.handle, shown.offset, found, shown.data)
+            raise _Refused("nothing is drawn into memory", WrongMemory((part,)))
         return Part(shown.handle, shown.offset, found, shown.data)
 
     def _check_memory(self, parts: list[Part]) -> None:

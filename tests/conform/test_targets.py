@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.conform import Verdict, kit, run_kit
+from dp2emu.conform.features import tokens_of
+from dp2emu.conform.target import TARGET
+from dp2emu.d3d.dp2structs import Op
+from dp2emu.dp2.call import Answer, Call
 from tests.conform.mistakes import Emulator
 
 
@@ -13,6 +17,33 @@ class Forgetting(Emulator):
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         pass
+
+
+class Switching(Emulator):
+    """A target loses its pixels when another one is set."""
+
+    lost = False
+
+    def submit(self, call: Call) -> Answer:
+        self.lost |= any(each.token.op is Op.SETRENDERTARGET for each in tokens_of(call))
+        return super().submit(call)
+
+    def destroy_context(self, context: int) -> None:
+        self.lost = False
+        super().destroy_context(context)
+
+    def read(self, handle: int, offset: int, size: int) -> bytes:
+        data = super().read(handle, offset, size)
+        return bytes(len(data)) if self.lost and handle == TARGET else data
+
+
+def test_a_target_of_zeros_is_a_failure_once_the_driver_has_drawn_a_picture() -> None:
+    failed = {"target.set", "target.written", "target.contexts"}
+    for outcome in run_kit(kit("target", ddi=8), Switching()):
+        wrong = outcome.case.name in failed
+        assert outcome.verdict is (Verdict.FAILED if wrong else Verdict.PASSED)
+    (alone,) = run_kit(kit("target.set", ddi=8), Switching())
+    assert alone.verdict is Verdict.SKIPPED
 
 
 @pytest.mark.parametrize("ddi", (7, 9))
