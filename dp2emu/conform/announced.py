@@ -161,7 +161,6 @@ def _target(ddi: Since, format: Format) -> Case:
     script = Script(ddi)
     script.surface(SurfaceDesc(_SECOND, SurfaceKind.SURFACE, WIDTH, HEIGHT, format))
     script.background()
-    script.show(background())
     user = b"".join(vertex(*corner) for corner in BOX)
     script.call(
         dwords(Op.SETRENDERTARGET, _SECOND, 0), script.clear(BACK), *PLAIN, box(),
@@ -175,7 +174,8 @@ def _target(ddi: Since, format: Format) -> Case:
         for x, y, color in ((0, 0, FRONT), (7, 3, FRONT), (8, 0, BACK), (3, 4, BACK))
         for piece in _pixel(row, y * pitch + x * row.size, color)
     ]
-    return replace(case, shown=(*case.shown, *seen))
+    probe = next(each for each in seen if any(each.data))
+    return replace(case, shown=(replace(probe, probe=True), *seen))
 
 
 _SHIFTS = {"b": 0, "g": 8, "r": 16, "a": 24}

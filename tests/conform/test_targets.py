@@ -53,3 +53,11 @@ def test_pixels_of_the_host_that_are_lost_fail_their_own_case(ddi: int) -> None:
     }
     assert verdicts.pop("target.written") is Verdict.FAILED
     assert set(verdicts.values()) == {Verdict.PASSED}
+
+
+def test_a_format_of_targets_is_judged_by_its_own_pixels_alone() -> None:
+    driver = Switching()
+    for outcome in run_kit(
+        kit("announced.target", ddi=8, capabilities=driver.capabilities()), driver
+    ):
+        assert outcome.verdict is Verdict.PASSED
