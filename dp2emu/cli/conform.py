@@ -14,7 +14,7 @@ from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.conform import Case, Outcome, Verdict, kit, run_kit, version_of
 from dp2emu.conform.announcement import caps_document, caps_table
-from dp2emu.conform.report import case_results, counts, document, export, table
+from dp2emu.conform.report import case_results, document, export, summary, table
 from dp2emu.dp2.table import Since
 from dp2emu.escaping import plain
 from dp2emu.rig.capabilities import capabilities_of
@@ -90,10 +90,9 @@ def command(
     if junit_path is not None:
         write_junit(junit_path, f"dp2emu conform {rig}", case_results(outcomes))
     _write_failures(rig, outcomes, html_path, failures_path)
-    found = counts(outcomes)
     before = "" if version == Since.DX9 else f"DirectX {version}: "
-    say(before + ", ".join(f"{number} {verdict}" for verdict, number in found.items()))
-    return DIFFERS if found[Verdict.FAILED.value] else FINE
+    say(before + summary(outcomes))
+    return DIFFERS if any(each.verdict is Verdict.FAILED for each in outcomes) else FINE
 
 
 def _announced(rig: str, json_path: str | None) -> int:

@@ -34,6 +34,19 @@ def counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
     return {verdict.value: found[verdict] for verdict in Verdict}
 
 
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """The number of cases by verdict, in words, and how many failures are consequences of others.
+
+    >>> summary(())
+    '0 passed, 0 failed, 0 warned, 0 skipped'
+    """
+    words = {name: f"{number} {name}" for name, number in counts(outcomes).items()}
+    consequences = sum(len(cause.consequences) for cause in causes(outcomes))
+    if consequences:
+        words[Verdict.FAILED.value] += f" ({consequences} of them as a consequence)"
+    return ", ".join(words.values())
+
+
 def families(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
     """Outcomes by family, the first part of a case's name."""
     found: dict[str, list[Outcome]] = {}

@@ -23,6 +23,7 @@ from dp2emu.conform.picture_errors import (
     shifts,
     uniform,
 )
+from dp2emu.conform.report import summary
 from tests.conform.mistakes import (
     Blind,
     Crashing,
@@ -61,6 +62,8 @@ def test_vertices_half_a_pixel_off_are_one_cause(ddi: int) -> None:
     families = {name.rpartition(".")[0] for name in cause.cases}
     assert families == {"draw.coverage", "coverage.centre", "coverage.edge"}
     assert {"draw.trianglelist.0", "line.right", "alphatest.equal"} <= {*cause.consequences}
+    told = f"{len(cause.names)} failed ({len(cause.consequences)} of them as a consequence), "
+    assert told in summary(outcomes)
 
 
 @BOTH
