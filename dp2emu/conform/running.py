@@ -74,12 +74,12 @@ class _Refused(Exception):
 
 
 @checked
-def run_kit(cases: Iterable[Case], rig: Rig) -> Iterator[Outcome]:
+def run_kit(cases: Iterable[Case], rig: Rig, ddi: int = 9) -> Iterator[Outcome]:
     """Run cases in order on one rig, and yield their outcomes.
 
-    Cases whose needs the driver does not announce are skipped.
+    Cases whose needs the driver does not announce to a runtime of DirectX ``ddi`` are skipped.
     """
-    capabilities = capabilities_of(rig)
+    capabilities = capabilities_of(rig, ddi)
     for case in cases:
         yield _tried(case, rig, capabilities)
 
