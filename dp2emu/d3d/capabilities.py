@@ -38,6 +38,7 @@ _OLDER = {name: f"hwCaps.dpcTriCaps.dw{name}" for name in _PRIMITIVES} | {
         for name in (
             "StencilCaps", "FVFCaps", "TextureOpCaps", "VertexProcessingCaps", "MaxAnisotropy",
             "MaxTextureWidth", "MaxTextureHeight", "MaxTextureRepeat", "MaxTextureAspectRatio",
+            "MinTextureWidth", "MinTextureHeight",
         )
     },
 }  # fmt: skip
