@@ -122,7 +122,9 @@ def _listed(cases: tuple[Case, ...]) -> int:
 
 
 def _exported(cases: tuple[Case, ...], folder: str) -> int:
-    say(f"{export(cases, Path(folder))} cases in {folder}")
+    wild = sum(case.wild for case in cases)
+    marked = f", {wild} of them wild" if wild else ""
+    say(f"{export(cases, Path(folder))} cases in {folder}{marked}")
     return FINE
 
 
