@@ -76,11 +76,12 @@ def command(
         cases = kit(*families, ddi=int(ddi or Since.DX9), wild=wild)
         return _listed(cases) if listing or folder is None else _exported(cases, folder)
     if caps:
-        return _announced(rig, json_path)
+        return _announced(rig, int(ddi or Since.DX9), json_path)
     with using_rig(rig) as driven:
         version = int(ddi or version_of(driven))
-        cases = kit(*families, ddi=version, wild=wild, capabilities=capabilities_of(driven))
-        outcomes = list(run_kit(cases, driven))
+        told = capabilities_of(driven, version)
+        cases = kit(*families, ddi=version, wild=wild, capabilities=told)
+        outcomes = list(run_kit(cases, driven, version))
     if "-" not in (json_path, html_path):
         click.echo("\n".join(map(plain, table(outcomes))))
     if json_path is not None:
@@ -95,10 +96,12 @@ def command(
     return DIFFERS if any(each.verdict is Verdict.FAILED for each in outcomes) else FINE
 
 
-def _announced(rig: str, json_path: str | None) -> int:
-    """Print the capabilities of a rig's driver as a table, and write them as JSON to a path."""
+def _announced(rig: str, ddi: int, json_path: str | None) -> int:
+    """Print what a rig's driver announces to a runtime of DirectX ``ddi`` as a table, and write it
+    as JSON to a path.
+    """
     with using_rig(rig) as driven:
-        told = capabilities_of(driven)
+        told = capabilities_of(driven, ddi)
     if told is None:
         say(f"{rig} announces nothing")
     if told is not None and json_path != "-":
@@ -118,7 +121,9 @@ def _listed(cases: tuple[Case, ...]) -> int:
 
 
 def _exported(cases: tuple[Case, ...], folder: str) -> int:
-    say(f"{export(cases, Path(folder))} cases in {folder}")
+    wild = sum(case.wild for case in cases)
+    marked = f", {wild} of them wild" if wild else ""
+    say(f"{export(cases, Path(folder))} cases in {folder}{marked}")
     return FINE
 
 

@@ -43,12 +43,14 @@ class Shown(msgspec.Struct, frozen=True):
     """The expected bytes of surface ``handle`` from byte ``offset`` on, after the last call.
 
     ``probe``: if only zeros are read here, the driver draws no pictures, and the case is skipped.
+    Each byte may differ by ``steps``.
     """
 
     handle: int
     offset: int
     data: bytes
     probe: bool = False
+    steps: int = 0
 
 
 class Case(msgspec.Struct, frozen=True):

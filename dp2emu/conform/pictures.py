@@ -52,7 +52,7 @@ def _strips(first: int, end: int) -> bytes:
 
 def _started(ddi: Since, *, depth: bool = False) -> Script:
     """A case that has a target of one colour, and with ``depth`` a depth surface."""
-    script = Script(ddi, depth=depth)
+    script = Script(ddi, depth=Format.D16 if depth else None)
     script.background()
     return script
 

@@ -201,6 +201,7 @@ def _row(case: Case) -> dict[str, Any]:
         "disputed": case.disputed,
         "since": int(case.since),
         "optional": case.optional,
+        "wild": case.wild,
         "expected": [asdict(expect) for expect in case.expected],
         "owed": [asdict(owed) | {"begins": owed.begins.hex()} for owed in case.owed],
         "shown": [asdict(shown) | {"data": shown.data.hex()} for shown in case.shown],

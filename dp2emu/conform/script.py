@@ -160,9 +160,9 @@ class Script:
     """
 
     def __init__(
-        self, ddi: Since, command_bytes: int = COMMAND_BYTES, *, depth: bool = False
+        self, ddi: Since, command_bytes: int = COMMAND_BYTES, *, depth: Format | None = None
     ) -> None:
-        """Begin a case: command buffer, target, context, and with ``depth`` a depth surface."""
+        """Begin a case: command buffer, target, context, and a depth surface of a format."""
         self.ddi = ddi
         self.records: list[Record] = []
         self._expected: list[Expect] = []
@@ -173,9 +173,9 @@ class Script:
         self.buffer(COMMANDS, SurfaceKind.MEMORY, command_bytes)
         target = SurfaceDesc(TARGET, SurfaceKind.SURFACE, WIDTH, HEIGHT, Format.A8R8G8B8)
         self._make(target)
-        if depth:
-            self._make(replace(target, handle=DEPTH, format=Format.D16))
-        self.context(CONTEXT, DEPTH if depth else 0)
+        if depth is not None:
+            self._make(replace(target, handle=DEPTH, format=depth))
+        self.context(CONTEXT, DEPTH if depth is not None else 0)
 
     @property
     def queries(self) -> bool:
@@ -232,9 +232,9 @@ class Script:
             SurfaceDesc(handle, SurfaceKind.SURFACE, WIDTH, HEIGHT, Format.A8R8G8B8), pixels
         )
 
-    def context(self, number: int, depth: int = 0) -> None:
+    def context(self, number: int, depth: int = 0, color: int = TARGET) -> None:
         """Create a context of an application of version ``ddi``."""
-        self.records.append(ContextCreated(number, int(self.ddi), TARGET, depth))
+        self.records.append(ContextCreated(number, int(self.ddi), color, depth))
         self._contexts.append(number)
 
     def call(
@@ -393,6 +393,14 @@ class Script:
         self._surfaces.append(desc.handle)
         if data:
             self.records.append(MemoryWritten(desc.handle, 0, data))
+
+
+def drawing_goes_on(script: Script, name: str, rule: str, source: str) -> Case:
+    """The case of a script whose calls are followed by a box with the states of every case."""
+    before = script.watch()
+    script.call(before, *PLAIN, UNCULLED, script.begun, box(), script.ended, corners=BOX)
+    script.drawn([BOX_PIXELS])
+    return script.case(name, rule, source)
 
 
 def event_case(

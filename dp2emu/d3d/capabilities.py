@@ -12,7 +12,7 @@ import msgspec
 
 from dp2emu.d3d.capflags import BitDepths, FormatOp
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import COLOR, FORMATS
+from dp2emu.d3d.formats import FORMATS
 
 TARGETS = (
     FormatOp.OFFSCREEN_RENDERTARGET
@@ -38,6 +38,7 @@ _OLDER = {name: f"hwCaps.dpcTriCaps.dw{name}" for name in _PRIMITIVES} | {
         for name in (
             "StencilCaps", "FVFCaps", "TextureOpCaps", "VertexProcessingCaps", "MaxAnisotropy",
             "MaxTextureWidth", "MaxTextureHeight", "MaxTextureRepeat", "MaxTextureAspectRatio",
+            "MinTextureWidth", "MinTextureHeight",
         )
     },
 }  # fmt: skip
@@ -45,7 +46,12 @@ _OLDER = {name: f"hwCaps.dpcTriCaps.dw{name}" for name in _PRIMITIVES} | {
 and 7."""
 
 _RENDER_DEPTHS = "hwCaps.dwDeviceRenderBitDepth"
-_DEPTHS = {8: BitDepths.B8, 16: BitDepths.B16, 24: BitDepths.B24, 32: BitDepths.B32}
+_DEPTHS = {
+    Format.R3G3B2: BitDepths.B8, Format.R8G8B8: BitDepths.B24,
+    Format.R5G6B5: BitDepths.B16, Format.X1R5G5B5: BitDepths.B16, Format.A1R5G5B5: BitDepths.B16,
+    Format.A4R4G4B4: BitDepths.B16, Format.X8R8G8B8: BitDepths.B32, Format.A8R8G8B8: BitDepths.B32,
+}  # fmt: skip
+"""Format of a render target before DirectX 8 -> the flag of its size."""
 
 
 class Capabilities(msgspec.Struct, frozen=True):
@@ -91,9 +97,12 @@ class Capabilities(msgspec.Struct, frozen=True):
         return announced or bool(operations & TARGETS and self.device.get(_RENDER_DEPTHS))
 
     def _renders(self, format: int) -> bool:
-        """Whether the driver of DirectX 6 or 7 renders into pixels of this format's size."""
+        """Whether the driver of DirectX 6 or 7 renders into pixels of this format's size, if it is
+        one of red, green and blue in this order.
+        """
         depths = int(self.device.get(_RENDER_DEPTHS, 0))
-        return format in COLOR and bool(depths & _DEPTHS.get(8 * COLOR[Format(format)].size, 0))
+        known = named_format(format)
+        return isinstance(known, Format) and bool(depths & _DEPTHS.get(known, BitDepths(0)))
 
 
 def flattened(found: Mapping[str, Any], prefix: str = "") -> dict[str, int | float]:

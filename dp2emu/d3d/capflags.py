@@ -374,6 +374,35 @@ class BitDepths(
     B8 = 0x800
 
 
+class DeviceDescFlags(SdkFlag, prefix="D3DDD_"):
+    """D3DDD_*: dwFlags of D3DDEVICEDESC_V1, which of its members are valid."""
+
+    COLORMODEL = 0x1
+    DEVCAPS = 0x2
+    TRANSFORMCAPS = 0x4
+    LIGHTINGCAPS = 0x8
+    BCLIPPING = 0x10
+    LINECAPS = 0x20
+    TRICAPS = 0x40
+    DEVICERENDERBITDEPTH = 0x80
+    DEVICEZBUFFERBITDEPTH = 0x100
+    MAXBUFFERSIZE = 0x200
+    MAXVERTEXCOUNT = 0x400
+
+
+class TextureBlendCaps(SdkFlag, prefix="D3DPTBLENDCAPS_"):
+    """D3DPTBLENDCAPS_*: dwTextureBlendCaps; the bit of a D3DTEXTUREBLEND is its number minus 1."""
+
+    DECAL = 0x1
+    MODULATE = 0x2
+    DECALALPHA = 0x4
+    MODULATEALPHA = 0x8
+    DECALMASK = 0x10
+    MODULATEMASK = 0x20
+    COPY = 0x40
+    ADD = 0x80
+
+
 class FormatOp(
     SdkFlag,
     prefix="D3DFORMAT_OP_",
@@ -438,6 +467,7 @@ FLAGS: dict[str, type[SdkFlag]] = {
     "DeclTypes": DeclTypeCaps,
     "VS20Caps.Caps": VertexShader20Caps,
     "PS20Caps.Caps": PixelShader20Caps,
+    "TextureBlendCaps": TextureBlendCaps,
     "DeviceRenderBitDepth": BitDepths,
     "DeviceZBufferBitDepth": BitDepths,
 }

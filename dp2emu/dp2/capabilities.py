@@ -33,11 +33,13 @@ from dp2emu.d3d.capflags import (
 )
 from dp2emu.d3d.caps import D3DCAPS8, D3DCAPS9
 from dp2emu.d3d.enums import CmpFunc, Format, StencilOp, TextureFilter, TextureOp
-from dp2emu.d3d.formats import FORMATS, Use
+from dp2emu.d3d.formats import FORMATS, FormatRow, Use
 from dp2emu.d3d.sdk import SdkFlag
 from dp2emu.dp2.states.raw_state import LIGHTS, STREAMS, TARGETS
+from dp2emu.gpu.resource.srgb import takes_codes
 from dp2emu.gpu.tessellation.patch_domains import MAX_SEGMENTS
 from dp2emu.limits import Limits
+from dp2emu.shader.texture.fields import decodes_codes
 from dp2emu.shader.texture.records import MAX_ANISOTROPY
 
 MAX_PRIMITIVES = 0xFFFFF
@@ -186,12 +188,30 @@ _OPERATIONS = {
 @cache
 def _formats() -> tuple[tuple[int, int], ...]:
     return tuple(
-        (format, sum(int(each) for use, each in _OPERATIONS.items() if use & row.uses))
+        (format, int(_operations(row)))
         for format, row in FORMATS.items()
         if isinstance(format, Format)
     )
 
 
-def announced(types: tuple[int, ...]) -> Capabilities:
-    """The capabilities of this device as a DirectX 9 driver, with query ``types``."""
+def _operations(row: FormatRow) -> FormatOp:
+    """The operations of a format: by its uses, and SRGBREAD and SRGBWRITE where reads and writes
+    convert colours.
+    """
+    found = FormatOp(0)
+    for use, operations in _OPERATIONS.items():
+        found |= operations if use & row.uses else FormatOp(0)
+    if Use.TEXTURE in row.uses and decodes_codes(row):
+        found |= FormatOp.SRGBREAD
+    if Use.TARGET in row.uses and takes_codes(row):
+        found |= FormatOp.SRGBWRITE
+    return found
+
+
+def announced(types: tuple[int, ...], ddi: int = 9) -> Capabilities:
+    """The capabilities that GetDriverInfo2 tells a runtime of DirectX ``ddi``, 8 or 9, with query
+    ``types``.
+    """
+    if ddi < 9:
+        return Capabilities(ddi, flattened(capabilities8()), _formats())
     return Capabilities(9, flattened(capabilities()), _formats(), types)

@@ -25,6 +25,7 @@ from dp2emu.dp2.capabilities import announced
 from dp2emu.dp2.context import Context
 from dp2emu.dp2.driver_info import DriverInfo, get_driver_info
 from dp2emu.dp2.managed import Managed
+from dp2emu.dp2.older_capabilities import announced_before_8
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.parsers import parser_of
 from dp2emu.dp2.queries import KINDS
@@ -322,12 +323,13 @@ class Driver:
         chosen = self.options.query_types
         return tuple(kind for kind in KINDS if chosen is None or kind in chosen)
 
-    def capabilities(self) -> Capabilities:
-        """The capabilities that GetDriverInfo2 announces, of a DirectX 9 driver."""
-        return announced(self.query_types())
+    def capabilities(self, ddi: int = 9) -> Capabilities:
+        """The capabilities that DdGetDriverInfo tells a runtime of DirectX ``ddi``, 6 to 9."""
+        return announced_before_8(ddi) if ddi < 8 else announced(self.query_types(), ddi)
 
     def get_driver_info(self, guid: bytes, data: bytes) -> DriverInfo:
-        """DdGetDriverInfo: versions, capabilities, formats and query types of GetDriverInfo2.
+        """DdGetDriverInfo: versions, capabilities, formats and query types of GetDriverInfo2, and
+        the structures of DirectX 6 and 7.
 
         ``guid`` has the 16 bytes of the GUID, ``data`` is the buffer as the runtime fills it.
         """

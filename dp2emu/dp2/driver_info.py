@@ -1,7 +1,10 @@
 """DdGetDriverInfo of the emulated board: its versions, capabilities, formats and query types.
 
 The request of GetDriverInfo2 is a DdGetDriverInfo call with the GUID of GUID_DDStereoMode; only
-the magic number in the data distinguishes the two.  Source: wire format, "Driver information".
+the magic number in the data distinguishes the two.  Runtimes before DirectX 8 ask with other
+GUIDs, which ``older_capabilities`` answers.  GUID_D3DCallbacks, GUID_D3DCallbacks2 and
+GUID_D3DCallbacks3 are unknown, since entry points have no addresses here.  Source: wire format,
+"Driver information".
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from dp2emu.d3d.hal import (
 )
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.capabilities import capabilities, capabilities8
+from dp2emu.dp2.older_capabilities import depth_answer, device_answer, extended_answer
 
 GUID_GETDRIVERINFO2 = GUIDS["GUID_GetDriverInfo2"]
 DX9_RUNTIME_VERSION = 9
@@ -116,19 +120,30 @@ _CAPS = {
 """D3DGDI2_TYPE whose answer replaces the whole request, head and all -> structure and values."""
 
 
+_OLDER = {
+    GUIDS["GUID_D3DCaps"]: device_answer,
+    GUIDS["GUID_D3DExtendedCaps"]: extended_answer,
+    GUIDS["GUID_ZPixelFormats"]: depth_answer,
+}
+"""GUID of a request -> function of the size of its data that returns the answer, empty for none,
+and the texture formats that belong to it."""
+
+
 def get_driver_info(guid: bytes, data: bytes, announced: Capabilities) -> DriverInfo:
     """DdGetDriverInfo with ``data`` as the runtime fills it.
 
     For an unknown request the result is DDHAL_DRIVER_HANDLED with DDERR_CURRENTLYNOTAVAIL and
     dwActualSize 0.
     """
-    found = None
-    if guid == GUID_GETDRIVERINFO2 and len(data) >= DD_GETDRIVERINFO2DATA.sizeof():
+    found, formats = None, b""
+    if guid in _OLDER:
+        found, formats = _OLDER[guid](len(data))
+    elif guid == GUID_GETDRIVERINFO2 and len(data) >= DD_GETDRIVERINFO2DATA.sizeof():
         found = _answer(data, announced)
-    if found is None:
+    if not found:
         return DriverInfo(DDHAL_DRIVER_HANDLED, int(HResult.DDERR_CURRENTLYNOTAVAIL), 0, data)
     filled = found + data[len(found) :]
-    return DriverInfo(DDHAL_DRIVER_HANDLED, int(HResult.D3D_OK), len(found), filled)
+    return DriverInfo(DDHAL_DRIVER_HANDLED, int(HResult.D3D_OK), len(found), filled, formats)
 
 
 def _answer(data: bytes, announced: Capabilities) -> bytes | None:

@@ -1,7 +1,8 @@
 """The capabilities of a driver, asked for with DdGetDriverInfo as a runtime does.
 
 The version is the newest whose question is answered: GETD3DCAPS9, GETD3DCAPS8,
-D3DHAL_D3DEXTENDEDCAPS with the members of DirectX 7, and else DirectX 6.  Sources: the
+D3DHAL_D3DEXTENDEDCAPS with the members of DirectX 7, and else DirectX 6.  A runtime of an earlier
+version asks no question of a later one.  Sources: the
 documentation of DD_GETDRIVERINFODATA, DD_GETDRIVERINFO2DATA and D3DHAL_GLOBALDRIVERDATA; wire
 format, "Driver information".
 """
@@ -31,6 +32,8 @@ __all__ = ["Capabilities", "ask_capabilities", "capabilities_of"]
 Ask = Callable[[bytes, bytes], DriverInfo | None]
 """DdGetDriverInfo: a function of GUID and data that returns the results, or None without one."""
 
+NEWEST = 9
+"""The newest version of the interface."""
 MOST_QUERIES = 256
 """Maximum number of query types that are asked of a driver."""
 _VERSIONS = {9: 0x0900, 8: 0x0800}
@@ -40,36 +43,45 @@ _Z_ROOM = 64
 """Number of DDPIXELFORMATs that fit the data for GUID_ZPixelFormats."""
 
 
-def capabilities_of(rig: Rig) -> Capabilities | None:
-    """Return the capabilities that a rig announces; None if it has no such method, or its driver
-    tells nothing.
+def capabilities_of(rig: Rig, ddi: int = NEWEST) -> Capabilities | None:
+    """Return the capabilities that a rig announces to a runtime of DirectX ``ddi``; None if it has
+    no such method, or its driver tells nothing.
 
     Raises the errors of the rig, and RigFailure for an impossible announcement.
     """
-    found: Callable[[], Capabilities | None] | None = getattr(rig, "capabilities", None)
+    found: Callable[..., Capabilities | None] | None = getattr(rig, "capabilities", None)
     if found is None:
         return None
     with working_at(lambda: {"stream": "capabilities"}):
-        return found()
+        return found() if ddi == NEWEST else found(ddi)
 
 
-def ask_capabilities(ask: Ask, abi: int) -> Capabilities | None:
-    """Return the capabilities of a driver with pointers of ``abi`` bits; None if it tells nothing.
+def ask_capabilities(ask: Ask, abi: int, ddi: int = NEWEST) -> Capabilities | None:
+    """Return what a driver with pointers of ``abi`` bits tells a runtime of DirectX ``ddi``, or,
+    if it tells that nothing, a later one; None if it tells nothing at all.
 
     A structure that is too short counts as not told.  Raises RigFailure for more than
     ``MOST_FORMATS`` formats or ``MOST_QUERIES`` query types.
     """
     driver = _Asked(ask, abi)
+    found = (_told(driver, version) for version in range(ddi, NEWEST + 1))
+    return next((each for each in found if each is not None), None)
+
+
+def _told(driver: _Asked, runtime: int) -> Capabilities | None:
+    """What a driver tells a runtime of a version."""
     for ddi, kind, layout in (
         (9, InfoType.GETD3DCAPS9, caps.D3DCAPS9),
         (8, InfoType.GETD3DCAPS8, caps.D3DCAPS8),
     ):
+        if ddi > runtime:
+            continue
         driver.gdi2(InfoType.DXVERSION, hal.DD_DXVERSION, _VERSIONS[ddi])
         device = driver.gdi2(kind, layout)
         if device is not None:
             queries = driver.queries() if ddi > 8 else None
             return Capabilities(ddi, flattened(device), driver.formats(), queries)
-    return driver.older()
+    return driver.older(runtime)
 
 
 class _Asked(NamedTuple):
@@ -126,10 +138,10 @@ class _Asked(NamedTuple):
         )
         return tuple(int(each.QueryType) for each in asked if each is not None)
 
-    def older(self) -> Capabilities | None:
-        """Ask for the structures of DirectX 6 and 7."""
+    def older(self, runtime: int) -> Capabilities | None:
+        """Ask for the structures of DirectX 6 and 7, as a runtime of a version does."""
         device, textures = self._global_data()
-        extended, ddi = self._extended()
+        extended, ddi = self._extended(runtime)
         depths = self._depth_formats()
         if not device and not extended and not depths:
             return None
@@ -146,18 +158,19 @@ class _Asked(NamedTuple):
         _check_number(int(device["dwNumTextureFormats"]), MOST_FORMATS, "formats")
         return device, tuple(_pixel_formats(found.formats, FormatOp.TEXTURE))
 
-    def _extended(self) -> tuple[dict[str, int | float], int]:
-        """Ask for the members of D3DHAL_D3DEXTENDEDCAPS that the driver has, and the version that
-        has so many.
+    def _extended(self, runtime: int) -> tuple[dict[str, int | float], int]:
+        """Ask for the members of D3DHAL_D3DEXTENDEDCAPS that driver and runtime have, and the
+        version that has so many.
         """
         layout = caps.D3DHAL_D3DEXTENDEDCAPS
-        found = self._answer("GUID_D3DExtendedCaps", bytes(layout.sizeof()))
+        room = layout.sizeof() if runtime > 6 else caps.EXTENDED6_BYTES
+        found = self._answer("GUID_D3DExtendedCaps", bytes(room))
         actual = 0 if found is None else found.dwActualSize
         if found is None or actual < caps.EXTENDED6_BYTES:
             return {}, 6
-        device = flattened(layout.parse(found.data))
+        device = flattened(layout.parse(found.data.ljust(layout.sizeof(), b"\0")))
         del device["dwSize"]
-        if actual >= layout.sizeof():
+        if room == layout.sizeof() and actual >= layout.sizeof():
             return device, 7
         last = list(device).index("wMaxSimultaneousTextures") + 1
         return dict(list(device.items())[:last]), 6

@@ -202,13 +202,14 @@ class Served:
             self._broken(f"{len(found)} bytes of driver information instead of {len(data)}")
         return DriverInfo(handled, result, actual, found[:size], found[size:])
 
-    def capabilities(self) -> Capabilities | None:
-        """The capabilities that the driver announces; None if it tells nothing.
+    def capabilities(self, ddi: int = 9) -> Capabilities | None:
+        """The capabilities that the driver announces to a runtime of DirectX ``ddi``, or, if it
+        tells that nothing, a later one; None if it tells nothing.
 
         Raises RigFailure as ``get_driver_info``, and for an impossible announcement.
         """
         self._start()
-        return ask_capabilities(self.get_driver_info, self._abi)
+        return ask_capabilities(self.get_driver_info, self._abi, ddi)
 
     def finish(self) -> None:
         """Ask the driver to finish all its drawing, and wait for that."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from fnmatch import fnmatchcase
 from functools import partial
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from dp2emu.capture.records import ContextCreated, SurfaceCreated
 from dp2emu.conform import Case, Outcome, Verdict, kit, run_case, run_kit
 from dp2emu.conform.disputed import patterns
 from dp2emu.d3d.hresult import HResult
@@ -132,8 +135,31 @@ def test_unknown_contexts_are_tried_on_request_alone() -> None:
     assert b"error.context: " not in dp2emu("conform", "error", "--list").out
 
 
-def test_the_data_of_a_light_follows_its_creation() -> None:
-    for case in kit("walk.length.setlight", "walk.two.setlight"):
+@pytest.mark.parametrize("ddi", (6, 7, 8, 9))
+def test_calls_name_contexts_and_surfaces_that_their_case_made(ddi: int) -> None:
+    for case in kit(ddi=ddi):
+        made = {0} | {record.desc.handle for record in case.records
+                      if isinstance(record, SurfaceCreated)}  # fmt: skip
+        contexts = {record.context for record in case.records
+                    if isinstance(record, ContextCreated)}  # fmt: skip
+        for called in case.calls:
+            assert called.call.dwhContext in contexts, case.name
+            assert {called.call.lpDDCommands, called.call.lpDDVertex} <= made, case.name
+
+
+def test_an_exported_wild_case_is_marked(tmp_path: Path) -> None:
+    ran = dp2emu("conform", "error.context", "draw.none", "--wild", "--export", tmp_path)
+    assert ran.err.endswith("1 of them wild\n")
+    rows = json.loads((tmp_path / "cases.json").read_text("utf-8"))["cases"]
+    assert {row["name"]: row["wild"] for row in rows if "none" not in row["name"]} == {
+        "error.context": True
+    }
+    assert {row["wild"] for row in rows if "none" in row["name"]} == {False}
+
+
+@pytest.mark.parametrize("ddi", (7, 8, 9))
+def test_the_data_of_a_light_follows_its_creation(ddi: int) -> None:
+    for case in kit("walk.length.setlight", "walk.two.setlight", ddi=ddi):
         created: set[int] = set()
         for each, data in (
             (each, called.call.commands or b"") for called in case.calls
@@ -167,16 +193,21 @@ def test_managed_textures_are_made_where_their_tokens_are_alone() -> None:
 # An empty CLEAR
 
 
-@pytest.mark.parametrize("name", ("walk.length.clear.none", "walk.length.clear.computed"))
-def test_an_empty_clear_may_have_either_length(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "ddi"),
+    [("walk.length.clear.none", 7), ("walk.length.clear.none", 8), ("walk.length.clear.none", 9),
+     ("walk.length.clear.computed", 8), ("walk.length.clear.computed", 9)],
+)  # fmt: skip
+def test_an_empty_clear_may_have_either_length(name: str, ddi: int) -> None:
     """The bytes that one reading skips are whole tokens for the other."""
-    call = only(name).calls[-1].call
+    (case,) = kit(name, ddi=ddi)
+    call = case.calls[-1].call
     data = call.commands or b""
     at = next(each.offset for each in commands(call) if each.token.op == Op.CLEAR)
     for size in (16, 32):
         rest = scan(data, at + 4 + size, len(data), 16)
         assert rest.problem is None and rest.commands
-    assert run_case(only(name), Driver()).verdict is Verdict.PASSED
+    assert run_case(case, Driver()).verdict is Verdict.PASSED
     assert outcome(name, Rejecting(Op.CLEAR)).verdict is Verdict.FAILED
 
 

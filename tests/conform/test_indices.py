@@ -65,12 +65,29 @@ def test_the_emulator_draws_nothing_from_beyond(ddi: int) -> None:
     assert [(o.case.name, o.why) for o in outcomes if o.verdict is not Verdict.PASSED] == []
 
 
-def test_every_token_that_draws_vertices_of_the_call_or_of_streams_has_cases() -> None:
-    names = {case.name.split(".")[1] for case in kit("indices")}
-    drawing = {row.name.lower() for row in TABLE.values()
-               if row.doc.startswith("Draw") or row.doc.startswith("Like DRAW")}  # fmt: skip
+@pytest.mark.parametrize("ddi", VERSIONS)
+def test_every_token_that_draws_vertices_of_the_call_or_of_streams_has_cases(ddi: int) -> None:
+    names = {case.name.split(".")[1] for case in kit("indices", ddi=ddi)}
+    drawing = {row.name.lower() for row in TABLE.values() if row.since <= ddi
+               and (row.doc.startswith("Draw") or row.doc.startswith("Like DRAW"))}  # fmt: skip
     without = {"trianglefan_imm", "linelist_imm", "drawrectpatch", "drawtripatch"}
     assert names == drawing - without
+
+
+@pytest.mark.parametrize("ddi", VERSIONS)
+def test_every_indexed_token_has_indices_beyond_the_vertices(ddi: int) -> None:
+    """Its name says that it is indexed; cases are all, the first, the last index, far ones."""
+    names = {case.name for case in kit("indices", ddi=ddi)}
+    for row in TABLE.values():
+        if "INDEXED" not in row.name or row.since > ddi:
+            continue
+        own = {name.rpartition(".")[2] for name in names
+               if name.split(".")[1] == row.name.lower()}  # fmt: skip
+        ends = {"index", "base", "negative", "indices"} if row.name.startswith("DRAW") else {
+            "all", "first", "last", "far", "highest"
+        }  # fmt: skip
+        assert ends <= own, row.name
+        assert "start" in own or row.head is None
 
 
 @pytest.mark.parametrize("ddi", (6, 9))

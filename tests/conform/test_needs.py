@@ -159,12 +159,12 @@ def test_each_announced_format_state_value_and_query_has_a_case() -> None:
         9,
         {"SrcBlendCaps": BlendCaps.SRCALPHASAT},
         ((Format.R5G6B5, FormatOp.TEXTURE | FormatOp.OFFSCREEN_RENDERTARGET),
-         (Format.D16, FormatOp.ZSTENCIL), (0x34343434, FormatOp.TEXTURE)),
+         (Format.D24X8, FormatOp.ZSTENCIL), (0x34343434, FormatOp.TEXTURE)),
         (QueryType.EVENT,),
     )  # fmt: skip
     names = [case.name for case in kit("announced", capabilities=told)]
     assert names == [
-        "announced.texture.r5g6b5", "announced.target.r5g6b5", "announced.depth.d16",
+        "announced.texture.r5g6b5", "announced.target.r5g6b5", "announced.depth.d24x8",
         "announced.state.srcblend.srcalphasat",
     ]  # fmt: skip
 

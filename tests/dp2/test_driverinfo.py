@@ -6,6 +6,8 @@ import struct
 
 import pytest
 
+from dp2emu.d3d.caps import BY_ABI, EXTENDED6_BYTES
+from dp2emu.d3d.hal import GUIDS
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.driver_info import GUID_GETDRIVERINFO2, DriverInfo
 from dp2emu.dp2.options import Options
@@ -79,3 +81,35 @@ def test_a_short_buffer_is_unavailable(length: int) -> None:
 
 def test_other_guids_are_unavailable() -> None:
     assert is_unavailable(Bench().driver.get_driver_info(bytes(16), bytes(64)))
+
+
+def ask_older(guid: str, size: int) -> DriverInfo:
+    return Bench().driver.get_driver_info(GUIDS[guid], bytes(size))
+
+
+@pytest.mark.parametrize(("abi", "size"), [(32, 192), (64, 200)])
+def test_global_driver_data_has_the_texture_formats_beside_it(abi: int, size: int) -> None:
+    info = ask_older("GUID_D3DCaps", size)
+    found = BY_ABI["D3DHAL_GLOBALDRIVERDATA"](abi).parse(info.data)
+    assert (info.ddRVal, info.dwActualSize, found.dwSize) == (0, size, size)
+    assert len(info.formats) == 32 * found.dwNumTextureFormats > 0
+    assert struct.unpack_from("<2I", info.formats, 0)[0] == 32
+
+
+def test_extended_caps_are_as_long_as_the_runtime_knows_them() -> None:
+    for size, told in ((EXTENDED6_BYTES, EXTENDED6_BYTES), (112, 84), (200, 116)):
+        info = ask_older("GUID_D3DExtendedCaps", size)
+        assert (info.dwActualSize, struct.unpack_from("<I", info.data)[0]) == (told, told)
+
+
+def test_depth_formats_are_counted_and_have_masks() -> None:
+    info = ask_older("GUID_ZPixelFormats", 1024)
+    count = struct.unpack_from("<I", info.data)[0]
+    assert info.dwActualSize == 4 + 32 * count
+    sizes = {struct.unpack_from("<8I", info.data, 4 + 32 * at)[3] for at in range(count)}
+    assert sizes == {16, 32}
+
+
+@pytest.mark.parametrize("guid", ["GUID_D3DCaps", "GUID_D3DExtendedCaps", "GUID_ZPixelFormats"])
+def test_an_older_request_with_a_short_buffer_is_unavailable(guid: str) -> None:
+    assert all(is_unavailable(ask_older(guid, size)) for size in range(0, 84, 7))

@@ -107,6 +107,7 @@ def library(name: str, *sources: str, options: tuple[str, ...] = ()) -> Path:
 
 SAMPLE = (
     "sample.c", "sample_states.c", "sample_queries.c", "sample_draws.c", "sample_pixels.c",
+    "sample_textures.c",
 )  # fmt: skip
 
 

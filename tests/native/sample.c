@@ -1,8 +1,8 @@
 /*
  * A small display driver of DirectX SAMPLE_DDI: it walks DrawPrimitives2 streams, draws points,
- * lines and triangles of transformed vertices into targets of 32 bits, and answers the three
- * queries that the documents describe.  It has no depth and no textures.  Each BUG_ macro plants
- * one mistake, most of which drivers have really had.
+ * lines and triangles of transformed vertices into targets of 32 bits, with depth of 16 bits and
+ * the nearest texels of one texture, and answers the three queries that the documents describe.
+ * Each BUG_ macro plants one mistake, most of which drivers have really had.
  *
  * With SAMPLE_LOG it writes a raw driver log to the file of that name, each call before it.
  */
@@ -18,9 +18,12 @@ static struct {
     dp2_u32 handle;
     source memory;
     canvas pixels;
+    canvas depths;
+    texture texels;
 } surfaces[SURFACES];
 
-/* Surfaces and contexts */
+/* Surfaces and contexts.  Depth of 32 bits, and texels that the driver does not know, are taken and
+ * have no effect. */
 
 static int slot_of(dp2_u32 handle)
 {
@@ -49,6 +52,20 @@ canvas sample_canvas(const context *of)
     return slot < 0 ? none : surfaces[slot].pixels;
 }
 
+canvas sample_depth(const context *of)
+{
+    static const canvas none = {NULL, 0, 0, 0};
+    int slot = of->depth ? slot_of(of->depth) : -1;
+    return slot < 0 ? none : surfaces[slot].depths;
+}
+
+texture sample_texture(const context *of)
+{
+    static const texture none = {NULL, 0, 0, 0, 0, {0, 0, 0, 0}, 0};
+    int slot = of->stage[TEXTUREMAP] ? slot_of(of->stage[TEXTUREMAP]) : -1;
+    return slot < 0 ? none : surfaces[slot].texels;
+}
+
 static source memory_of(dp2_uptr local)
 {
     source memory;
@@ -58,14 +75,15 @@ static source memory_of(dp2_uptr local)
     return memory;
 }
 
-static canvas canvas_of(dp2_uptr local)
+/* The surface if it holds one kind of pixels, of so many bytes; else only its sides. */
+static canvas canvas_of(dp2_uptr local, enum pixels kind, dp2_u32 bytes)
 {
     canvas made;
     made.pitch = surface_pitch(local);
     made.width = (dp2_i32)surface_width(local);
     made.height = (dp2_i32)surface_height(local);
     made.bytes = NULL;
-    if (surface_pixels(local) == COLORS && made.pitch / 4 >= (dp2_u32)made.width)
+    if (surface_pixels(local) == kind && made.pitch / bytes >= (dp2_u32)made.width)
         made.bytes = surface_bytes(local);
     return made;
 }
@@ -74,24 +92,6 @@ static canvas canvas_of(dp2_uptr local)
 #include "sample_log.h"
 #endif
 
-/* Whether memory is a level's of a texture that was made before. */
-static int is_level(const dp2_u8 *bytes)
-{
-    int i;
-    for (i = 0; i < SURFACES; i++)
-        if (surfaces[i].handle && bytes > surfaces[i].memory.bytes &&
-            bytes <= surfaces[i].memory.bytes + surfaces[i].memory.size)
-            return 1;
-    return 0;
-}
-
-/* Nothing is drawn with depth, nor from textures.  Depth of 32 bits is taken
- * for applications that need a surface of it, and stays as it is. */
-static int refused(dp2_uptr local)
-{
-    return surface_pixels(local) == DEPTHS || (surface_is_small_texture(local) && !is_level(surface_bytes(local)));
-}
-
 dp2_u32 DP2_ENTRY D3dCreateSurfaceEx(DD_CREATESURFACEEXDATA *data)
 {
     dp2_u32 handle = surface_handle(data->lpDDSLcl);
@@ -99,10 +99,6 @@ dp2_u32 DP2_ENTRY D3dCreateSurfaceEx(DD_CREATESURFACEEXDATA *data)
     if (slot < 0 && !goes)
         slot = slot_of(0);
     data->ddRVal = slot < 0 && !goes ? DDERR_OUTOFMEMORY : D3D_OK;
-    if (!goes && refused(data->lpDDSLcl)) {
-        data->ddRVal = DDERR_UNSUPPORTED;
-        slot = -1;
-    }
 #ifdef SAMPLE_LOG
     log_surface(data);
 #endif
@@ -110,14 +106,17 @@ dp2_u32 DP2_ENTRY D3dCreateSurfaceEx(DD_CREATESURFACEEXDATA *data)
         return DDHAL_DRIVER_HANDLED;
     surfaces[slot].handle = goes ? 0 : handle;
     surfaces[slot].memory = memory_of(data->lpDDSLcl);
-    surfaces[slot].pixels = canvas_of(data->lpDDSLcl);
+    surfaces[slot].pixels = canvas_of(data->lpDDSLcl, COLORS, 4);
+    surfaces[slot].depths = canvas_of(data->lpDDSLcl, DEPTHS, 2);
+    surfaces[slot].texels = texture_of(data->lpDDSLcl);
     return DDHAL_DRIVER_HANDLED;
 }
 
-void sample_target(context *of, dp2_u32 handle)
+void sample_target(context *of, dp2_u32 handle, dp2_u32 depth)
 {
     canvas on;
     of->target = handle;
+    of->depth = depth;
     on = sample_canvas(of);
     of->viewport[0] = of->viewport[1] = of->scissor[0] = of->scissor[1] = 0;
     of->viewport[2] = of->scissor[2] = on.width;
@@ -133,9 +132,15 @@ static context *free_context(void)
     return NULL;
 }
 
-/* The render states that a context begins with, where they are not 0. */
+/* The states that a context begins with, where they are not 0. */
 static void begin_states(context *made)
 {
+    made->stage[COLOROP] = 4;
+    made->stage[ALPHAOP] = made->stage[COLORARG1] = made->stage[ALPHAARG1] = 2;
+    made->stage[COLORARG2] = made->stage[ALPHAARG2] = 1;
+    made->stage[ADDRESSU] = made->stage[ADDRESSV] = 1;
+    made->states[ZWRITEENABLE] = 1;
+    made->states[ZFUNC] = 4;
     made->states[SHADEMODE] = 2;
     made->states[SRCBLEND] = 2;
     made->states[DESTBLEND] = 1;
@@ -155,7 +160,8 @@ dp2_u32 DP2_ENTRY D3dContextCreate(D3DHAL_CONTEXTCREATEDATA *data)
     dp2stub_clear(made, sizeof(*made));
     made->used = 1;
     begin_states(made);
-    sample_target(made, data->lpDDSLcl ? surface_handle(data->lpDDSLcl) : 0);
+    sample_target(made, data->lpDDSLcl ? surface_handle(data->lpDDSLcl) : 0,
+                  data->lpDDSZLcl ? surface_handle(data->lpDDSZLcl) : 0);
     data->dwhContext = (dp2_uptr)(made - contexts) + 1;
 #ifdef SAMPLE_LOG
     log_context(data);

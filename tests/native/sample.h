@@ -26,11 +26,14 @@ typedef long long dp2_i64;
 #define BLOCKS 8
 
 enum render_state {
+    ZENABLE = 7,
     SHADEMODE = 9,
+    ZWRITEENABLE = 14,
     ALPHATESTENABLE = 15,
     SRCBLEND = 19,
     DESTBLEND = 20,
     CULLMODE = 22,
+    ZFUNC = 23,
     ALPHAREF = 24,
     ALPHAFUNC = 25,
     ALPHABLENDENABLE = 27,
@@ -38,6 +41,21 @@ enum render_state {
     BLENDOP = 171,
     SCISSORTESTENABLE = 174,
     BLENDFACTOR = 193
+};
+
+/* States of texture stage 0; those of samplers have the numbers of the interface. */
+enum stage_state {
+    TEXTUREMAP = 0,
+    COLOROP = 1,
+    COLORARG1 = 2,
+    COLORARG2 = 3,
+    ALPHAOP = 4,
+    ALPHAARG1 = 5,
+    ALPHAARG2 = 6,
+    ADDRESSU = 13,
+    ADDRESSV = 14,
+    BORDERCOLOR = 15,
+    STAGE_STATES = 33
 };
 
 typedef struct query {
@@ -66,9 +84,11 @@ typedef struct block {
 typedef struct context {
     int used;
     dp2_u32 target;                /* a surface handle */
+    dp2_u32 depth;                 /* another, or 0 */
     dp2_i32 viewport[4];           /* left, top, right, bottom */
     dp2_i32 scissor[4];
     dp2_u32 states[STATES];
+    dp2_u32 stage[STAGE_STATES];
     block blocks[BLOCKS];
     block *recording;              /* NULL unless a block is being recorded */
     source streams[STREAMS];
@@ -96,26 +116,44 @@ typedef struct canvas {
     dp2_u32 pitch;
 } canvas;
 
-/* A vertex on the screen: place in 1/256 of a pixel, colour as A8R8G8B8. */
+/* A texture whose texels are numbers with a mask for each of blue, green, red and alpha, 0 for one
+ * that is not there; those have their bits of `missing`.  `bytes` is NULL if there is none. */
+typedef struct texture {
+    const dp2_u8 *bytes;
+    dp2_i32 width, height;
+    dp2_u32 pitch, size;           /* bytes of a row, and of a texel */
+    dp2_u32 masks[4];
+    dp2_u32 missing;
+} texture;
+
+/* A vertex on the screen: place in 1/256 of a pixel, depth and texture coordinates in 1/65536,
+ * colour as A8R8G8B8. */
 typedef struct point {
-    dp2_i32 x, y;
+    dp2_i32 x, y, z, u, v;
     dp2_u32 color;
 } point;
 
 /* A surface by its handle; size 0 if there is none. */
 source sample_surface(dp2_u32 handle);
 canvas sample_canvas(const context *of);
+canvas sample_depth(const context *of);
+texture sample_texture(const context *of);
 
 /* sample_states.c */
-void sample_target(context *of, dp2_u32 handle);
+void sample_target(context *of, dp2_u32 handle, dp2_u32 depth);
 void sample_set(call *made, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at);
 
 /* Payload from `at` to `end`; a result code. */
 dp2_u32 sample_query(context *of, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at);
+/* The number a float holds in 1 / 2^`scale`, no larger than `most`. */
+dp2_i32 sample_fixed(const dp2_u8 *at, int scale, dp2_u32 most);
 dp2_u32 sample_draw(call *made, dp2_u32 opcode, dp2_u32 n, const dp2_u8 *at);
 
 /* Responses over `capacity` bytes; how many were written. */
 size_t sample_respond(context *of, dp2_u8 *to, size_t capacity);
+
+/* sample_textures.c: a colour after stage 0. */
+dp2_u32 sample_stage(const context *of, const texture *from, dp2_u32 color, dp2_i32 u, dp2_i32 v);
 
 /* sample_pixels.c */
 void sample_clear(context *of, dp2_u32 n, const dp2_u8 *at);

@@ -7,6 +7,11 @@
 #define FORMAT_XYZRHW 0x4u
 #define FORMAT_PSIZE 0x20u
 #define FORMAT_DIFFUSE 0x40u
+#define FORMAT_SPECULAR 0x80u
+#define FORMAT_TEXTURED 0xf00u /* how many texture coordinates */
+#define FARTHEST 0x1fffff      /* of places in 1/256 */
+#define DEEPEST 0xffff         /* of depth in 1/65536 */
+#define WIDEST 0x7ffff         /* of texture coordinates in 1/65536 */
 
 /* What is drawn: vertices, and NULL or the indices that choose them. */
 typedef struct drawn {
@@ -16,11 +21,11 @@ typedef struct drawn {
     dp2_i64 base;              /* added to each index, or to the numbers 0, 1, ... */
 } drawn;
 
-/* The number a float holds, to the nearest 1/256; beyond 8192 nothing is drawn anyway. */
-static dp2_i32 fixed(const dp2_u8 *at)
+/* The number a float holds, to the nearest 1 / 2^`scale`, and no larger than `most`. */
+dp2_i32 sample_fixed(const dp2_u8 *at, int scale, dp2_u32 most)
 {
     dp2_u32 bits = DP2_U32(at);
-    int exponent = (int)(bits >> 23 & 0xff) - 127 - 23 + 8;
+    int exponent = (int)(bits >> 23 & 0xff) - 127 - 23 + scale;
     dp2_u32 mantissa = (bits & 0x7fffff) | 0x800000;
     dp2_u32 value;
     if (exponent < -24)
@@ -29,8 +34,8 @@ static dp2_i32 fixed(const dp2_u8 *at)
         value = (mantissa + (1u << (-exponent - 1))) >> -exponent;
     else
         value = exponent > 6 ? 0x1fffffff : mantissa << exponent;
-    if (value > 0x1fffff)
-        value = 0x1fffff;
+    if (value > most)
+        value = most;
     return bits >> 31 ? -(dp2_i32)value : (dp2_i32)value;
 }
 
@@ -41,8 +46,16 @@ static dp2_u32 color_offset(dp2_u32 format)
     return format & FORMAT_PSIZE ? 20 : 16;
 }
 
+static dp2_u32 texture_offset(dp2_u32 format)
+{
+    return color_offset(format) + (format & FORMAT_DIFFUSE ? 4 : 0) +
+           (format & FORMAT_SPECULAR ? 4 : 0);
+}
+
 static dp2_u32 bytes_read(dp2_u32 format)
 {
+    if (format & FORMAT_TEXTURED)
+        return texture_offset(format) + 8;
     return format & FORMAT_DIFFUSE ? color_offset(format) + 4 : 16;
 }
 
@@ -64,8 +77,14 @@ static const dp2_u8 *vertex(const context *of, const source *from, dp2_i64 numbe
 static point point_of(const source *from, const dp2_u8 *at)
 {
     point made;
-    made.x = fixed(at);
-    made.y = fixed(at + 4);
+    const dp2_u8 *texel = at + texture_offset(from->format);
+    int textured = (from->format & FORMAT_TEXTURED) != 0;
+    made.x = sample_fixed(at, 8, FARTHEST);
+    made.y = sample_fixed(at + 4, 8, FARTHEST);
+    made.z = sample_fixed(at + 8, 16, DEEPEST);
+    made.z = made.z < 0 ? 0 : made.z;
+    made.u = textured ? sample_fixed(texel, 16, WIDEST) : 0;
+    made.v = textured ? sample_fixed(texel + 4, 16, WIDEST) : 0;
 #ifdef BUG_HALF_PIXEL
     made.x += 128;
     made.y += 128;

@@ -12,6 +12,64 @@
 #define SHADES \
     (D3DPSHADECAPS_COLORFLATRGB | D3DPSHADECAPS_COLORGOURAUDRGB | \
      D3DPSHADECAPS_ALPHAFLATBLEND | D3DPSHADECAPS_ALPHAGOURAUDBLEND)
+#define TEXTURE_OPS \
+    (D3DTEXOPCAPS_DISABLE | D3DTEXOPCAPS_SELECTARG1 | D3DTEXOPCAPS_SELECTARG2 | \
+     D3DTEXOPCAPS_MODULATE | D3DTEXOPCAPS_MODULATE2X | D3DTEXOPCAPS_MODULATE4X | \
+     D3DTEXOPCAPS_ADD | D3DTEXOPCAPS_SUBTRACT | D3DTEXOPCAPS_ADDSMOOTH | MORE_OPS)
+#define ADDRESSES \
+    (D3DPTADDRESSCAPS_WRAP | D3DPTADDRESSCAPS_MIRROR | D3DPTADDRESSCAPS_CLAMP | \
+     D3DPTADDRESSCAPS_BORDER)
+#define FILTERS (D3DPTFILTERCAPS_MINFPOINT | D3DPTFILTERCAPS_MAGFPOINT)
+#define LARGEST 2048u  /* texels of a side */
+#ifdef BUG_ANNOUNCES_MORE
+#define MORE_OPS (D3DTEXOPCAPS_BUMPENVMAP | D3DTEXOPCAPS_BUMPENVMAPLUMINANCE)
+#define STAGES 2
+#define STENCILS (D3DSTENCILCAPS_KEEP | D3DSTENCILCAPS_REPLACE)
+#else
+#define MORE_OPS 0u
+#define STAGES 1
+#define STENCILS 0u
+#endif
+
+#define SAMPLED D3DFORMAT_OP_TEXTURE
+#define DRAWN D3DFORMAT_OP_OFFSCREEN_RENDERTARGET
+#define BUMPED (D3DFORMAT_OP_TEXTURE | D3DFORMAT_OP_BUMPMAP)
+#define DEPTH (D3DFORMAT_OP_ZSTENCIL | D3DFORMAT_OP_ZSTENCIL_WITH_ARBITRARY_COLOR_DEPTH)
+/* DDPF_RGB, DDPF_ALPHAPIXELS, DDPF_ALPHA, DDPF_LUMINANCE, DDPF_ZBUFFER, and of the rest. */
+#define RGB 0x40u
+#define RGBA 0x41u
+#define ALPHA 0x2u
+#define LUMINANCE 0x20000u
+#define ZBUFFER 0x400u
+#define STENCIL 0x4400u
+#define FOURCC 0x4u
+#define INDEXED 0x60u
+#define BUMP 0x80000u
+
+/* Each format by its D3DFORMAT and operations, and as the members of a DDPIXELFORMAT. */
+typedef struct pixels {
+    dp2_u32 number, operations, flags, fourcc, bits, masks[4];
+} pixels;
+
+static const pixels formats[] = {
+    {D3DFMT_A8R8G8B8, SAMPLED | DRAWN, RGBA, 0, 32, {0xff0000, 0xff00, 0xff, 0xff000000u}},
+    {D3DFMT_X8R8G8B8, SAMPLED | DRAWN, RGB, 0, 32, {0xff0000, 0xff00, 0xff, 0}},
+    {D3DFMT_R5G6B5, SAMPLED, RGB, 0, 16, {0xf800, 0x7e0, 0x1f, 0}},
+    {D3DFMT_X1R5G5B5, SAMPLED, RGB, 0, 16, {0x7c00, 0x3e0, 0x1f, 0}},
+    {D3DFMT_A1R5G5B5, SAMPLED, RGBA, 0, 16, {0x7c00, 0x3e0, 0x1f, 0x8000}},
+    {D3DFMT_A4R4G4B4, SAMPLED, RGBA, 0, 16, {0xf00, 0xf0, 0xf, 0xf000}},
+    {D3DFMT_L8, SAMPLED, LUMINANCE, 0, 8, {0xff, 0, 0, 0}},
+    {D3DFMT_A8, SAMPLED, ALPHA, 0, 8, {0, 0, 0, 0}},
+#ifdef BUG_ANNOUNCES_MORE
+    {D3DFMT_R3G3B2, DRAWN, RGB, 0, 8, {0xe0, 0x1c, 0x3, 0}},
+    {D3DFMT_DXT1, SAMPLED, FOURCC, D3DFMT_DXT1, 0, {0, 0, 0, 0}},
+    {D3DFMT_P8, SAMPLED, INDEXED, 0, 8, {0, 0, 0, 0}},
+    {D3DFMT_V8U8, BUMPED, BUMP, 0, 16, {0xff, 0xff00, 0, 0}},
+    {D3DFMT_D24S8, DEPTH, STENCIL, 0, 32, {8, 0xffffff00u, 0xff, 0}},
+#endif
+    {D3DFMT_D16, DEPTH, ZBUFFER, 0, 16, {0, 0xffff, 0, 0}}
+};
+#define FORMATS (sizeof(formats) / sizeof(*formats))
 
 static dp2_u32 unknown(DD_GETDRIVERINFODATA *data)
 {
@@ -41,39 +99,82 @@ static int is(const DD_GETDRIVERINFODATA *data, const dp2_u8 *guid)
 
 #if SAMPLE_DDI < 8
 
+#define EXTENDED6 84u  /* bytes of D3DHAL_D3DEXTENDEDCAPS in DirectX 6 */
+
+static void describe(DDPIXELFORMAT *to, const pixels *from)
+{
+    to->dwSize = sizeof(*to);
+    to->dwFlags = from->flags;
+    to->dwFourCC = from->fourcc;
+    to->dwRGBBitCount = from->bits;
+    to->dwRBitMask = from->masks[0];
+    to->dwGBitMask = from->masks[1];
+    to->dwBBitMask = from->masks[2];
+    to->dwRGBAlphaBitMask = from->masks[3];
+}
+
 static dp2_u32 device(DD_GETDRIVERINFODATA *data)
 {
     static D3DHAL_GLOBALDRIVERDATA all;
+    static DDSURFACEDESC textures[FORMATS];
+    size_t i;
     all.dwSize = sizeof(all);
     all.hwCaps.dwDeviceRenderBitDepth = DDBD_32;
+#ifdef BUG_ANNOUNCES_MORE
+    all.hwCaps.dwDeviceRenderBitDepth |= DDBD_16;
+#endif
+    all.hwCaps.dwDeviceZBufferBitDepth = DDBD_16;
     all.hwCaps.dpcTriCaps.dwMiscCaps = CULLING;
+    all.hwCaps.dpcTriCaps.dwZCmpCaps = COMPARES;
     all.hwCaps.dpcTriCaps.dwSrcBlendCaps = FACTORS;
     all.hwCaps.dpcTriCaps.dwDestBlendCaps = FACTORS;
     all.hwCaps.dpcTriCaps.dwAlphaCmpCaps = COMPARES;
     all.hwCaps.dpcTriCaps.dwShadeCaps = SHADES;
+    all.hwCaps.dpcTriCaps.dwTextureFilterCaps = FILTERS;
+    all.hwCaps.dpcTriCaps.dwTextureAddressCaps = ADDRESSES;
+    all.lpTextureFormats = (dp2_uptr)textures;
+    all.dwNumTextureFormats = 0;
+    for (i = 0; i < FORMATS; i++)
+        if (formats[i].operations & SAMPLED)
+            describe(&textures[all.dwNumTextureFormats++].ddpfPixelFormat, &formats[i]);
     return told(data, &all, sizeof(all));
 }
 
-#if SAMPLE_DDI > 6
 static dp2_u32 extended(DD_GETDRIVERINFODATA *data)
 {
     static D3DHAL_D3DEXTENDEDCAPS all;
-    all.dwSize = sizeof(all);
-    return told(data, &all, sizeof(all));
+    all.dwSize = SAMPLE_DDI > 6 ? sizeof(all) : EXTENDED6;
+    all.dwMinTextureWidth = all.dwMinTextureHeight = 1;
+    all.dwMaxTextureWidth = all.dwMaxTextureHeight = LARGEST;
+    all.dwStencilCaps = STENCILS;
+    all.dwTextureOpCaps = TEXTURE_OPS;
+    all.wMaxTextureBlendStages = all.wMaxSimultaneousTextures = STAGES;
+    return told(data, &all, all.dwSize);
 }
-#endif
+
+static dp2_u32 depths(DD_GETDRIVERINFODATA *data)
+{
+    static struct {
+        dp2_u32 count;
+        DDPIXELFORMAT formats[FORMATS];
+    } all;
+    size_t i;
+    all.count = 0;
+    for (i = 0; i < FORMATS; i++)
+        if (formats[i].operations & D3DFORMAT_OP_ZSTENCIL)
+            describe(&all.formats[all.count++], &formats[i]);
+    return told(data, &all, sizeof(all.count) + all.count * sizeof(all.formats[0]));
+}
 
 dp2_u32 DP2_ENTRY DdGetDriverInfo(DD_GETDRIVERINFODATA *data)
 {
-    static const dp2_u8 known[] = GUID_D3DCAPS_BYTES, more[] = GUID_D3DEXTENDEDCAPS_BYTES;
+    static const dp2_u8 known[] = GUID_D3DCAPS_BYTES, more[] = GUID_D3DEXTENDEDCAPS_BYTES,
+        z[] = GUID_ZPIXELFORMATS_BYTES;
     if (is(data, known))
         return device(data);
-#if SAMPLE_DDI > 6
     if (is(data, more))
         return extended(data);
-#endif
-    (void)more;
-    return unknown(data);
+    return is(data, z) ? depths(data) : unknown(data);
 }
 
 #else
@@ -89,8 +190,14 @@ static const device_caps *device(void)
     static device_caps all;
     all.PrimitiveMiscCaps = CULLING | D3DPMISCCAPS_COLORWRITEENABLE | D3DPMISCCAPS_BLENDOP;
     all.SrcBlendCaps = all.DestBlendCaps = FACTORS;
-    all.AlphaCmpCaps = COMPARES;
+    all.AlphaCmpCaps = all.ZCmpCaps = COMPARES;
     all.ShadeCaps = SHADES;
+    all.TextureOpCaps = TEXTURE_OPS;
+    all.TextureAddressCaps = ADDRESSES;
+    all.TextureFilterCaps = FILTERS;
+    all.StencilCaps = STENCILS;
+    all.MaxTextureWidth = all.MaxTextureHeight = LARGEST;
+    all.MaxTextureBlendStages = all.MaxSimultaneousTextures = STAGES;
     all.MaxStreams = STREAMS;
     all.MaxPrimitiveCount = 0xffff;
     all.MaxVertexIndex = 0xffffff;
@@ -105,15 +212,14 @@ static const device_caps *device(void)
 
 static dp2_u32 format(DD_GETDRIVERINFODATA *data)
 {
-    static const dp2_u32 known[] = {D3DFMT_A8R8G8B8, D3DFMT_X8R8G8B8};
     DD_GETFORMATDATA answer;
     dp2stub_copy(&answer, (void *)data->lpvData, sizeof(answer));
-    if (answer.dwFormatIndex >= sizeof(known) / sizeof(*known))
+    if (answer.dwFormatIndex >= FORMATS)
         return unknown(data);
     answer.format.dwSize = sizeof(answer.format);
     answer.format.dwFlags = DDPF_D3DFORMAT;
-    answer.format.dwFourCC = known[answer.dwFormatIndex];
-    answer.format.dwRBitMask = D3DFORMAT_OP_OFFSCREEN_RENDERTARGET;  /* dwOperations */
+    answer.format.dwFourCC = formats[answer.dwFormatIndex].number;
+    answer.format.dwRBitMask = formats[answer.dwFormatIndex].operations;  /* dwOperations */
     return told(data, &answer, sizeof(answer));
 }
 
@@ -159,7 +265,7 @@ static dp2_u32 second(DD_GETDRIVERINFODATA *data)
     case D3DGDI2_TYPE_GETD3DCAPS8:
         return told(data, device(), sizeof(D3DCAPS8));
     case D3DGDI2_TYPE_GETFORMATCOUNT:
-        return number(data, 2);
+        return number(data, FORMATS);
     case D3DGDI2_TYPE_GETFORMAT:
         return format(data);
 #if SAMPLE_DDI > 8

@@ -9,6 +9,8 @@
 typedef struct drawing {
     context *of;
     canvas on;
+    canvas depth;
+    texture from;
     dp2_i32 box[4];  /* left, top, right, bottom: where pixels may be drawn */
 } drawing;
 
@@ -46,6 +48,10 @@ static drawing begin_drawing(context *of)
     drawing made;
     made.of = of;
     made.on = sample_canvas(of);
+    made.depth = sample_depth(of);
+    if (!of->states[ZENABLE])
+        made.depth.bytes = NULL;
+    made.from = sample_texture(of);
     made.box[0] = made.box[1] = 0;
     made.box[2] = made.on.width;
     made.box[3] = made.on.height;
@@ -64,16 +70,43 @@ static dp2_u32 lane(dp2_u32 color, int shift)
     return color >> shift & 0xff;
 }
 
+/* Whether a comparison lets a value pass: `kept` has bits for less, equal and greater. */
+static int compares(dp2_u32 kept, dp2_u32 value, dp2_u32 reference)
+{
+    return kept >> (value < reference ? 0 : value == reference ? 1 : 2) & 1;
+}
+
 static int passes(const context *of, dp2_u32 alpha)
 {
-    dp2_u32 reference = of->states[ALPHAREF] & 0xff;
-    dp2_u32 kept = of->states[ALPHAFUNC] - 1;  /* bits: less, equal, greater */
+    dp2_u32 kept = of->states[ALPHAFUNC] - 1;
     if (!of->states[ALPHATESTENABLE])
         return 1;
 #ifdef BUG_ALPHA_STRICT
     kept = kept == 2 ? 2 : kept & 5;
 #endif
-    return kept >> (alpha < reference ? 0 : alpha == reference ? 1 : 2) & 1;
+    return compares(kept, alpha, of->states[ALPHAREF] & 0xff);
+}
+
+/* Depth test and write of a pixel; those outside of the depth surface pass. */
+static int nearer(const drawing *made, dp2_i32 x, dp2_i32 y, dp2_u32 z)
+{
+    dp2_u32 kept = made->of->states[ZFUNC] - 1;
+    dp2_u8 *at;
+    if (!made->depth.bytes || x >= made->depth.width || y >= made->depth.height)
+        return 1;
+    at = made->depth.bytes + (size_t)y * made->depth.pitch + 2 * (size_t)x;
+#ifdef BUG_DEPTH_EQUAL
+    kept = kept == 2 ? 0 : kept;
+#endif
+    if (!compares(kept, z, DP2_U16(at)))
+        return 0;
+#ifndef BUG_DEPTH_ALWAYS_WRITTEN
+    if (!made->of->states[ZWRITEENABLE])
+        return 1;
+#endif
+    at[0] = (dp2_u8)z;
+    at[1] = (dp2_u8)(z >> 8);
+    return 1;
 }
 
 /* A factor of D3DBLEND for one channel: 0 to 255. */
@@ -183,11 +216,11 @@ static dp2_u32 stored(dp2_u32 color)
 }
 
 /* A pixel inside of the box. */
-static void merge(const drawing *made, dp2_i32 x, dp2_i32 y, dp2_u32 color)
+static void merge(const drawing *made, dp2_i32 x, dp2_i32 y, dp2_u32 z, dp2_u32 color)
 {
     dp2_u32 before, mask;
     dp2_u8 *at;
-    if (!passes(made->of, color >> 24))
+    if (!passes(made->of, color >> 24) || !nearer(made, x, y, z))
         return;
     made->of->pixels++;
     if (!made->on.bytes)
@@ -198,10 +231,11 @@ static void merge(const drawing *made, dp2_i32 x, dp2_i32 y, dp2_u32 color)
     dp2log_put32(at, (blended(made->of, stored(color), before) & mask) | (before & ~mask));
 }
 
-static void put(const drawing *made, dp2_i32 x, dp2_i32 y, dp2_u32 color)
+static void put(const drawing *made, dp2_i32 x, dp2_i32 y, const point *from)
 {
     if (x >= made->box[0] && x < made->box[2] && y >= made->box[1] && y < made->box[3])
-        merge(made, x, y, color);
+        merge(made, x, y, (dp2_u32)from->z,
+              sample_stage(made->of, &made->from, from->color, from->u, from->v));
 }
 
 /* Triangles */
@@ -247,10 +281,19 @@ static dp2_u32 mixed(const point *corners, const dp2_i64 *weights)
     return color;
 }
 
+/* What a number is between the corners, rounded down. */
+static dp2_i32 between(const dp2_i64 *weights, dp2_i32 a, dp2_i32 b, dp2_i32 c)
+{
+    dp2_i64 sum = weights[0] + weights[1] + weights[2];
+    dp2_i64 total = weights[0] * a + weights[1] * b + weights[2] * c;
+    return (dp2_i32)(total < 0 ? -((sum - 1 - total) / sum) : total / sum);
+}
+
 /* A pixel of a clockwise triangle, if its centre is inside or on an edge that owns it. */
 static void fragment(const drawing *made, const point *corners, dp2_i32 x, dp2_i32 y)
 {
     dp2_i64 weights[3];
+    point at;
     int i;
     for (i = 0; i < 3; i++) {
         const point *a = &corners[(i + 1) % 3], *b = &corners[(i + 2) % 3];
@@ -258,7 +301,11 @@ static void fragment(const drawing *made, const point *corners, dp2_i32 x, dp2_i
         if (weights[i] < 0 || (weights[i] == 0 && !owns(a, b)))
             return;
     }
-    merge(made, x, y, mixed(corners, weights));
+    at.color = mixed(corners, weights);
+    at.z = between(weights, corners[0].z, corners[1].z, corners[2].z);
+    at.u = between(weights, corners[0].u, corners[1].u, corners[2].u);
+    at.v = between(weights, corners[0].v, corners[1].v, corners[2].v);
+    put(made, x, y, &at);
 }
 
 /* The pixels that may be in a triangle. */
@@ -308,7 +355,7 @@ static dp2_i32 nearest(dp2_i32 at)
 void sample_point(context *of, point at)
 {
     drawing made = begin_drawing(of);
-    put(&made, nearest(at.x), nearest(at.y), at.color);
+    put(&made, nearest(at.x), nearest(at.y), &at);
 }
 
 /* Where a line is after some of its steps. */
@@ -332,20 +379,30 @@ void sample_line(context *of, point start, point end)
     dp2_i32 to_x = nearest(end.x), to_y = nearest(end.y);
     dp2_i32 steps = most(size_of(to_x - x), size_of(to_y - y));
     for (step = 0; step < steps; step++)
-        put(&made, along(x, to_x, step, steps), along(y, to_y, step, steps), start.color);
+        put(&made, along(x, to_x, step, steps), along(y, to_y, step, steps), &start);
 }
 
 /* Clearing */
 
-static void fill(const canvas *on, const dp2_i32 *box, dp2_u32 color)
+/* What a CLEAR stores: a colour, or a depth. */
+typedef struct filling {
+    const canvas *on;
+    dp2_u32 size, value;  /* bytes of a pixel */
+} filling;
+
+static void fill(const filling *with, const dp2_i32 *box)
 {
-    dp2_i32 x, y;
-    for (y = box[1]; y < box[3]; y++)
-        for (x = box[0]; x < box[2]; x++)
-            dp2log_put32(pixel_at(on, x, y), color);
+    dp2_i32 x, y, right = least(box[2], with->on->width), bottom = least(box[3], with->on->height);
+    dp2_u32 i;
+    for (y = box[1]; y < bottom; y++)
+        for (x = box[0]; x < right; x++) {
+            dp2_u8 *at = with->on->bytes + (size_t)y * with->on->pitch;
+            for (i = 0; i < with->size; i++)
+                at[with->size * (size_t)x + i] = (dp2_u8)(with->value >> 8 * i);
+        }
 }
 
-static void fill_rectangle(const drawing *made, const dp2_u8 *at, dp2_u32 color)
+static void fill_rectangle(const drawing *made, const dp2_u8 *at, const filling *with)
 {
     dp2_i32 box[4], sides[4];
     int i;
@@ -361,25 +418,42 @@ static void fill_rectangle(const drawing *made, const dp2_u8 *at, dp2_u32 color)
     sides[3] += sides[3] < 0x7fffffff;
 #endif
     clip(box, sides);
-    fill(&made->on, box, color);
+    fill(with, box);
 }
 
-void sample_clear(context *of, dp2_u32 n, const dp2_u8 *at)
+static void clear(drawing made, const filling *with, dp2_u32 n, const dp2_u8 *at)
 {
-    drawing made = begin_drawing(of);
-    dp2_u32 flags = DP2_U32(at), color = stored(DP2_U32(at + 4)), i;
-    if (!(flags & D3DCLEAR_TARGET) || !made.on.bytes)
+    dp2_u32 i;
+    if (!with->on->bytes)
         return;
-    if (!(flags & D3DCLEAR_COMPUTERECTS)) {
+    if (!(DP2_U32(at) & D3DCLEAR_COMPUTERECTS)) {
         made.box[0] = made.box[1] = 0;
         made.box[2] = made.on.width;
         made.box[3] = made.on.height;
     } else if (n == 0) {
-        fill(&made.on, made.box, color);
+        fill(with, made.box);
     }
 #ifdef BUG_CLEAR_FIRST_RECT
     n = n ? 1 : 0;
 #endif
     for (i = 0; i < n; i++)
-        fill_rectangle(&made, at + 16 + 16 * i, color);
+        fill_rectangle(&made, at + 16 + 16 * i, with);
+}
+
+void sample_clear(context *of, dp2_u32 n, const dp2_u8 *at)
+{
+    drawing made = begin_drawing(of);
+    dp2_i32 z = sample_fixed(at + 8, 16, 0xffff);
+    filling with;
+    made.depth = sample_depth(of);  /* whether there is a depth test or not */
+    with.on = &made.on;
+    with.size = 4;
+    with.value = stored(DP2_U32(at + 4));
+    if (DP2_U32(at) & D3DCLEAR_TARGET)
+        clear(made, &with, n, at);
+    with.on = &made.depth;
+    with.size = 2;
+    with.value = (dp2_u32)(z < 0 ? 0 : z);
+    if (DP2_U32(at) & D3DCLEAR_ZBUFFER)
+        clear(made, &with, n, at);
 }

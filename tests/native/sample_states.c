@@ -115,6 +115,13 @@ static void render_state(context *of, dp2_u32 number, dp2_u32 value)
     of->states[number] = value;
 }
 
+/* Of stage 0 alone; a block records none. */
+static void stage_state(context *of, dp2_u32 stage, dp2_u32 number, dp2_u32 value)
+{
+    if (stage == 0 && number < STAGE_STATES && !of->recording)
+        of->stage[number] = value;
+}
+
 /* One item of a token that sets something; others are passed over. */
 static void state(call *made, dp2_u32 opcode, const dp2_u8 *at)
 {
@@ -122,6 +129,9 @@ static void state(call *made, dp2_u32 opcode, const dp2_u8 *at)
     switch (opcode) {
     case D3DDP2OP_RENDERSTATE:
         render_state(of, DP2_U32(at), DP2_U32(at + 4));
+        break;
+    case D3DDP2OP_TEXTURESTAGESTATE:
+        stage_state(of, DP2_U16(at), DP2_U16(at + 2), DP2_U32(at + 4));
         break;
     case D3DDP2OP_STATESET:
         state_set(of, DP2_U32(at), DP2_U32(at + 4));
@@ -153,7 +163,7 @@ static void state(call *made, dp2_u32 opcode, const dp2_u8 *at)
         indices(of, DP2_U32(at), DP2_U32(at + 4));
         break;
     case D3DDP2OP_SETRENDERTARGET:
-        sample_target(of, DP2_U32(at));
+        sample_target(of, DP2_U32(at), DP2_U32(at + 4));
         break;
     default:
         break;

@@ -8,9 +8,17 @@ from typing import Any
 
 import pytest
 
-from dp2emu.d3d.capflags import BlendCaps, FormatOp, TextureOpCaps
+from dp2emu.d3d.capflags import (
+    AddressCaps,
+    BlendCaps,
+    FormatOp,
+    MiscCaps,
+    TextureCaps,
+    TextureOpCaps,
+)
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.driver_info import GUID_GETDRIVERINFO2, DriverInfo
 from dp2emu.dp2.options import Options
 from dp2emu.rig.capabilities import Capabilities, ask_capabilities, capabilities_of
 from dp2emu.rig.failure import FindingKind, RigFailure
@@ -138,3 +146,43 @@ def test_the_emulator_announces_what_its_driver_information_answers(
 ) -> None:
     driver = Driver(options=Options(query_types=types))
     assert ask_capabilities(driver.get_driver_info, 64) == driver.capabilities()
+
+
+@pytest.mark.parametrize("ddi", [6, 7, 8])
+def test_the_emulator_tells_an_older_runtime_the_same_in_older_structures(ddi: int) -> None:
+    driver = Driver()
+    told, new = driver.capabilities(ddi), driver.capabilities()
+    assert ask_capabilities(driver.get_driver_info, 64, ddi) == told
+    assert (told.ddi, told.queries) == (ddi, None)
+    for word in ("ZCmpCaps", "AlphaCmpCaps", "ShadeCaps", "MaxTextureWidth", "MaxAnisotropy"):
+        assert told.word(word) == new.word(word)
+    for word in ("DestBlendCaps", "DevCaps", "StencilCaps", "TextureOpCaps", "TextureAddressCaps"):
+        assert int(told.word(word) or 0) & ~int(new.word(word) or 0) == 0
+    assert (told.word("MaxActiveLights") is None) is (ddi < 7)
+    for format, operations in told.formats:
+        assert operations & ~(new.operations(format) or 0) == 0
+
+
+@pytest.mark.parametrize(("ddi", "known"), [(7, False), (8, True)])
+def test_an_older_runtime_is_told_no_flag_that_it_does_not_know(ddi: int, known: bool) -> None:
+    told = Driver().capabilities(ddi)
+    for word, bit in (
+        ("PrimitiveMiscCaps", MiscCaps.BLENDOP), ("TextureOpCaps", TextureOpCaps.LERP),
+        ("TextureAddressCaps", AddressCaps.MIRRORONCE), ("TextureCaps", TextureCaps.VOLUMEMAP),
+    ):  # fmt: skip
+        assert bool(int(told.word(word) or 0) & bit) is known
+    assert bool(told.operations(Format.A16B16G16R16F)) is known
+
+
+def test_before_directx_8_render_targets_are_formats_of_red_green_and_blue() -> None:
+    told = Driver().capabilities(7)
+    assert told.operations(Format.R5G6B5) and told.operations(Format.A8R8G8B8)
+    for other in (Format.G16R16, Format.L16, Format.A2R10G10B10, Format.R32F):
+        assert (told.operations(other) or 0) & TARGET == 0
+
+
+def test_a_driver_that_tells_an_older_runtime_nothing_is_asked_as_by_a_newer_one() -> None:
+    def ask(guid: bytes, data: bytes) -> DriverInfo | None:
+        return Driver().get_driver_info(guid, data) if guid == GUID_GETDRIVERINFO2 else None
+
+    assert ask_capabilities(ask, 64, 6) == Driver().capabilities(8)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import msgspec
 
 from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import Channel, Coding, FormatRow, Use
 from dp2emu.errors import Unsupported
 from dp2emu.shader.builder import Builder
@@ -115,12 +116,37 @@ def read_channel(
     return decoded(codes, channel)
 
 
+_CODE_BITS = 8
+"""Number of bits of an sRGB code."""
+
+
+_CODED_BLOCKS = {
+    Format.DXT1, Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5, Format.R8G8_B8G8,
+    Format.G8R8_G8B8,
+}  # fmt: skip
+"""Formats of blocks of colours; the others have vectors, one bit, or luminance and chroma."""
+
+
+def decodes_codes(row: FormatRow) -> bool:
+    """Whether D3DSAMP_SRGBTEXTURE has an effect on textures of a format: whether its colours have
+    no more than 8 bits each.
+    """
+    if row.blocked:
+        return row.format in _CODED_BLOCKS
+    if Use.PALETTE in row.uses:
+        return True
+    colors = [lane for lane in row.lanes[:3] if isinstance(lane, Channel)]
+    return bool(colors) and all(
+        each.coding is Coding.UNORM and each.bits <= _CODE_BITS for each in colors
+    )
+
+
 def _unorm(source: TexelSource, codes: tuple[Value, ...], channel: Channel, color: bool) -> Value:
     b, code = source.b, field(codes, channel)
-    if channel.bits == 8:
+    if channel.bits == _CODE_BITS:
         return source.shade(code, color=color)
     value = decoded(codes, channel)
-    if channel.bits > 8 or not (color and source.key.srgb):
+    if channel.bits > _CODE_BITS or not (color and source.key.srgb):
         return value
     # The sRGB table has 8-bit codes: widen the channel first.
     return source.shade(b.ftoi(value * 255.0 + 0.5))
