@@ -125,7 +125,7 @@ def _told_stack(output: str, *, returned: bool) -> tuple[str, ...]:
     frames = _STUB_FRAME.findall(output.partition(f"{FRAMES}\n")[2])
     own = frames[0][0] if frames else ""
     behind = list(dropwhile(lambda frame: frame[0] == own, frames))
-    names = []
+    names: list[str] = []
     for file, name, offset, address in (frame for frame in behind if frame[0] == own):
         place = int(offset or address, 16)
         names.append(name or place_in(file, place, returned=returned or bool(names)))

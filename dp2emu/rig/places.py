@@ -29,7 +29,7 @@ _LOCAL, _GLOBAL, _MORE, _ATTACHED, _CREATE, _DESTROY, _LOCK, _UNLOCK = (
 )  # fmt: skip
 _WANTED = structure("DDSURFACEDESC2", hal.CALLS_BY_ABI["DDSURFACEDESC2"](ABI))
 
-_NAMES = {
+_NAMES: dict[int, str] = {
     SurfaceKind.MEMORY: "command buffer", SurfaceKind.VERTEXBUFFER: "vertex buffer",
     SurfaceKind.INDEXBUFFER: "index buffer",
 }  # fmt: skip

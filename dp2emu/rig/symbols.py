@@ -1,6 +1,6 @@
 """Names of functions in a driver's file, of those too that the file does not export.
 
-Source: System V ABI, Object Files (ELF): Sections, Symbol Table.
+The files are ELF of the System V application binary interface; elsewhere functions have no names.
 """
 
 from __future__ import annotations
