@@ -141,8 +141,9 @@ _LISTED = 6
 def _in_words(key: str, details: Sequence[str], group: Sequence[Outcome]) -> str:
     """What a cause says: its key and details, or the reason of its cases if they have one."""
     whys = {_reason(outcome.why) for outcome in group}
-    if isinstance(group[0].evidence, Died):
-        return group[0].why
+    died = group[0].evidence
+    if isinstance(died, Died):
+        return replace(died.finding, address=None).report
     if len(whys) == 1 and _numberless(group[0].why) == key:
         return whys.pop()
     distinct = sorted({detail for detail in details if detail})

@@ -8,7 +8,6 @@ from enum import Enum
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from dp2emu.argument_check import checked
 from dp2emu.capture.records import (
@@ -22,6 +21,7 @@ from dp2emu.capture.records import (
 )
 from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed, Shown
 from dp2emu.conform.evidence import Died, Evidence, Part, WrongMemory, WrongPayload, WrongResult
+from dp2emu.conform.locating import locate_token
 from dp2emu.conform.needed import lacking
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.call import Answer, Call
@@ -90,8 +90,9 @@ def run_kit(cases: Iterable[Case], rig: Rig, ddi: int = 9) -> Iterator[Outcome]:
     """
     capabilities = capabilities_of(rig, ddi)
     draws = False
+    ends: set[str] = set()
     for case in cases:
-        outcome = _tried(case, rig, capabilities)
+        outcome = _tried(case, rig, capabilities, ends)
         if draws and outcome.verdict is Verdict.SKIPPED and outcome.evidence is not None:
             outcome = replace(outcome, verdict=_broken(case))
         draws = draws or (
@@ -106,13 +107,13 @@ def _broken(case: Case) -> Verdict:
 
 
 @checked
-def _tried(case: Case, rig: Rig, capabilities: Capabilities | None) -> Outcome:
+def _tried(case: Case, rig: Rig, capabilities: Capabilities | None, ends: set[str]) -> Outcome:
     """Run a case, or skip it for want of capabilities; None: the driver tells nothing."""
     lacks = () if capabilities is None else lacking(case, capabilities)
     if lacks:
         why = f"the driver does not announce {', '.join(lacks)}"
         return Outcome(case, Verdict.SKIPPED, why, lacks=lacks)
-    return run_case(case, rig)
+    return run_case(case, rig, ends=ends)
 
 
 @checked
@@ -123,9 +124,33 @@ def version_of(rig: Rig) -> int:
 
 
 @checked
-def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None = None) -> Outcome:
-    """Run one case, and call ``heard`` with every answer.  Errors of the driver are outcomes."""
+def run_case(
+    case: Case,
+    rig: Rig,
+    heard: Callable[[Call, Answer], None] | None = None,
+    *,
+    ends: set[str] | None = None,
+) -> Outcome:
+    """Run one case, and call ``heard`` with every answer.  Errors of the driver are outcomes.
+
+    If the driver's process fails, the outcome names the token, unless the finding's key is in
+    ``ends``, where it is added: to find the token takes several restarts of the driver.
+    """
     session = _Session(case, rig, heard)
+    left: RigFailure | None = None
+    try:
+        outcome = _outcome(session, set() if ends is None else ends)
+    finally:
+        left = session.leave()
+    if left is None or outcome.verdict is not Verdict.PASSED:
+        return outcome
+    why = f"when its contexts and surfaces are destroyed: {left}"
+    return Outcome(case, Verdict.FAILED, why, evidence=Died(left.finding))
+
+
+def _outcome(session: _Session, ends: set[str]) -> Outcome:
+    """Run a session's case; returns the outcome before its objects are destroyed."""
+    case = session.case
     try:
         with working_at(lambda: {"stream": case.name, "call": session.calls}):
             session.run()
@@ -134,14 +159,13 @@ def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None 
     except _Broken as broken:
         return Outcome(case, _broken(case), str(broken), evidence=broken.evidence)
     except RigFailure as failure:
+        if failure.call is not None and failure.finding.key not in ends:
+            locate_token(failure, case, session.rig)
+        ends.add(failure.finding.key)
         session.restart()
-        # Without the address, which may differ from run to run.
-        why = replace(failure.finding, address=None).report
-        return Outcome(case, Verdict.FAILED, why, evidence=Died(failure.finding))
+        return Outcome(case, Verdict.FAILED, str(failure), evidence=Died(failure.finding))
     except Dp2Error as error:
         return Outcome(case, Verdict.FAILED, error.what)
-    finally:
-        session.leave()
     return Outcome(case, Verdict.PASSED)
 
 
@@ -177,17 +201,21 @@ class _Session(msgspec.Struct):
             self._drain(context)
         self._check_memory([self._look(shown) for shown in self.case.shown])
 
-    def leave(self) -> None:
-        """Destroy the case's contexts and surfaces; if the driver crashes or hangs, restart it."""
+    def leave(self) -> RigFailure | None:
+        """Destroy the case's contexts and surfaces; if the driver crashes or hangs, restart it and
+        return the failure.
+        """
         try:
             for context in self.contexts:
                 self.rig.destroy_context(context)
             for handle in reversed(self.surfaces):
                 self.rig.destroy_surface(handle)
-        except RigFailure:
+        except RigFailure as failure:
             self.restart()
+            return failure
         except Dp2Error:
             pass  # the driver lost the objects, and the next case makes its own
+        return None
 
     def restart(self) -> None:
         """Forget the case's contexts and surfaces, and restart the driver if the rig can."""
@@ -258,7 +286,10 @@ class _Session(msgspec.Struct):
         raise _Broken(what, WrongMemory(tuple(parts)))
 
     def _submit(self, call: Call) -> Answer:
-        answer = self.rig.submit(call)
+        try:
+            answer = self.rig.submit(call)
+        except RigFailure as failure:
+            raise failure.at(call=self.calls) from None
         if self.heard is not None:
             self.heard(call, answer)
         return answer

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from itertools import dropwhile, takewhile
 
 import msgspec
 
 from dp2emu.errors import Dp2Error
+from dp2emu.rig.symbols import place_in
 
 
 class FindingKind(Enum):
@@ -64,6 +66,18 @@ finding follows, then what happened and, after ", address", the address of a fau
 STACK = f"{MARK} stack "
 """Prefix of a line with the functions on the stack of a fault, innermost first, between " < "."""
 
+_ABORTED = "SIGABRT"
+"""What a host says of abort(); the line on standard error before tells the reason, such as a heap
+that the C library found damaged."""
+
+FRAMES = f"{MARK} frames"
+"""A line before the frames of a stack as ``backtrace_symbols_fd`` of the C library writes them."""
+
+_STUB_FRAME = re.compile(
+    r"^(\S+)\((\w*)\+?((?:0x)?[0-9a-f]*)\) ?\[(0x[0-9a-f]{1,16})\]$", re.MULTILINE
+)
+_STUBS = ("dp2stub_", "main")
+"""How the names of functions begin that call a driver in a stub."""
 _STACK_LINE = re.compile(f"^{STACK}(.*)$", re.MULTILINE)
 _MARKED = re.compile(rf"^{MARK} (\w+) (.*?) ?(?:, address (0x[0-9a-f]{{1,16}}))?$", re.MULTILINE)
 _REPORT = re.compile(
@@ -90,12 +104,32 @@ def finding_of(output: str, status: int | None) -> Finding:
         )
     marked = _MARKED.search(output)
     if marked is not None and marked[1] in FindingKind._value2member_map_:
-        stack = _STACK_LINE.search(output)
-        names = tuple(stack[1].split(" < ")) if stack else ()
-        return Finding(FindingKind(marked[1]), marked[2], names, _address(marked))
+        what = marked[2]
+        if what == _ABORTED:
+            what += _last_line(output[: marked.start()])
+        names = _told_stack(output[marked.end() :], returned=marked[2] == _ABORTED)
+        return Finding(FindingKind(marked[1]), what, names, _address(marked))
     if status is not None and status < 0:
         return Finding(FindingKind.CRASH, f"signal {-status}")
     return Finding(FindingKind.CRASH, f"it ended with {status}{_last_line(output)}")
+
+
+def _told_stack(output: str, *, returned: bool) -> tuple[str, ...]:
+    """Return the functions that a host names, or those at the addresses that a stub tells.
+
+    A stub's first frames are those of its handler, behind which comes a frame of another file.
+    """
+    told = _STACK_LINE.search(output)
+    if told is not None:
+        return tuple(told[1].split(" < "))
+    frames = _STUB_FRAME.findall(output.partition(f"{FRAMES}\n")[2])
+    own = frames[0][0] if frames else ""
+    behind = list(dropwhile(lambda frame: frame[0] == own, frames))
+    names: list[str] = []
+    for file, name, offset, address in (frame for frame in behind if frame[0] == own):
+        place = int(offset or address, 16)
+        names.append(name or place_in(file, place, returned=returned or bool(names)))
+    return tuple(takewhile(lambda name: not name.startswith(_STUBS), names))
 
 
 def _address(found: re.Match[str]) -> int | None:

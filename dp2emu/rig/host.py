@@ -38,6 +38,7 @@ from dp2emu.rig import wire
 from dp2emu.rig.failure import MARK, STACK, FindingKind
 from dp2emu.rig.places import Place, Surfaces
 from dp2emu.rig.structures import ABI, fill, structure
+from dp2emu.rig.symbols import place_in
 from dp2emu.rig.wire import Ask, Message, Reply, receive
 
 _CALL = structure("D3DHAL_DRAWPRIMITIVES2DATA", hal.BY_ABI["D3DHAL_DRAWPRIMITIVES2DATA"](ABI))
@@ -59,17 +60,36 @@ _NOTHING = 0
 _ALIGNMENT = 4
 """Alignment of the start of buffers in bytes (wire format, "Stream shape")."""
 
+_AHEAD = 1 << 16
+_BEHIND = 1 << 22 if ABI == 64 else 1 << 16
+"""Bytes of inaccessible memory ahead of a buffer and behind it.  They take no memory, and a vertex
+of any 16-bit number lies there."""
+
 _MASK_BYTES = 128
-_SA_SIGINFO = 4
-_SIGSEGV, _SIGBUS, _SIGFPE, _SIGILL = 11, 7, 8, 4
-_NAMES = {_SIGSEGV: "SIGSEGV", _SIGBUS: "SIGBUS", _SIGFPE: "SIGFPE", _SIGILL: "SIGILL"}
+_SA_SIGINFO, _SA_ONSTACK, _SA_NODEFER = 4, 0x08000000, 0x40000000
+_SIGILL, _SIGTRAP, _SIGABRT, _SIGBUS, _SIGFPE, _SIGSEGV, _SIGSYS = 4, 5, 6, 7, 8, 11, 31
+_NAMES = {
+    _SIGILL: "SIGILL", _SIGTRAP: "SIGTRAP", _SIGABRT: "SIGABRT", _SIGBUS: "SIGBUS",
+    _SIGFPE: "SIGFPE", _SIGSEGV: "SIGSEGV", _SIGSYS: "SIGSYS",
+}  # fmt: skip
+_REASONS = {
+    _SIGFPE: {1: " integer division by zero", 2: " integer overflow",
+              3: " floating-point division by zero"},
+}  # fmt: skip
+"""What si_code says of signals whose address is not one of data."""
+_SI_KERNEL = 0x80
+"""The si_code of an access for which the processor gives no address."""
+_STACK_BYTES = 1 << 20
+"""Size of the stack of the handler of fault signals: after a stack overflow there is no other."""
+_GAP_BYTES = 1 << 20
+"""Bytes below the stack that Linux keeps free, and a frame that is larger than a page."""
 
 
 class Guarded:
-    """Zeroed memory of ``size`` bytes that ends at an inaccessible page; its bytes can be changed.
+    """Zeroed memory of ``size`` bytes that ends at inaccessible pages; its bytes can be changed.
 
     Findings call it ``name``.  It starts at a multiple of 4, so up to three bytes may lie between
-    its end and the page; ``intact`` checks them, and those ahead of it.
+    its end and the pages; ``intact`` checks them, and those ahead of it.
     """
 
     def __init__(self, size: int, name: str) -> None:
@@ -77,16 +97,17 @@ class Guarded:
         self.size = size
         page = mmap.PAGESIZE
         room = -(-max(size, 1) // page) * page
-        self._memory = mmap.mmap(-1, room + 2 * page)
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        self._memory = mmap.mmap(-1, _AHEAD + room + _BEHIND, flags=flags)
         start = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
-        self._before = page + (room - size) // _ALIGNMENT * _ALIGNMENT
-        self._behind = page + room
+        self._before = _AHEAD + (room - size) // _ALIGNMENT * _ALIGNMENT
+        self._behind = _AHEAD + room
         self.address = start + self._before
-        self._pages = (start, start + self._behind, page)
-        self._memory[page : self._behind] = bytes([_FILLER]) * room
+        self._start = start
+        self._memory[_AHEAD : self._behind] = bytes([_FILLER]) * room
         self._memory[self._before : self._before + size] = bytes(size)
-        for place in self._pages[:2]:
-            _protect(place, page)
+        _protect(start, _AHEAD)
+        _protect(start + self._behind, _BEHIND)
 
     def write(self, offset: int, data: bytes) -> None:
         """Store ``data`` at byte ``offset`` of the memory; the caller checks the bounds."""
@@ -96,18 +117,31 @@ class Guarded:
         """Load ``size`` bytes from byte ``offset`` of the memory; the caller checks the bounds."""
         return self._memory[self._before + offset : self._before + offset + size]
 
+    def _fillers(self) -> tuple[bytes, bytes]:
+        """Return the bytes directly before the memory and directly after it."""
+        first = self._memory[_AHEAD : self._before]
+        return first, self._memory[self._before + self.size : self._behind]
+
     def intact(self) -> bool:
         """Return whether the filler bytes directly before and after the memory are unchanged."""
-        first = self._memory[mmap.PAGESIZE : self._before]
-        last = self._memory[self._before + self.size : self._behind]
+        first, last = self._fillers()
         return (first + last).count(_FILLER) == len(first) + len(last)
+
+    def stored(self) -> str:
+        """Describe the changed filler byte next to the memory; one of them has changed."""
+        first, last = self._fillers()
+        filler = bytes([_FILLER])
+        behind = len(last) - len(last.lstrip(filler))
+        if behind < len(last):
+            return f"stored {behind} bytes behind {self.name}"
+        return f"stored {len(first) - len(first.rstrip(filler)) + 1} bytes before {self.name}"
 
     def where(self, address: int) -> str | None:
         """Describe an address in the pages around the memory; None for any other."""
-        low, high, page = self._pages
-        if low <= address < low + page:
+        if self._start <= address < self._start + _AHEAD:
             return f"{self.address - address} bytes before {self.name}"
-        if high <= address < high + page:
+        end = self._start + self._behind
+        if end <= address < end + _BEHIND:
             return f"{address - self.address - self.size} bytes behind {self.name}"
         return None
 
@@ -135,9 +169,10 @@ class _Action(ctypes.Structure):
 
 _HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _ADDRESS = 2 * ctypes.sizeof(ctypes.c_void_p) if ctypes.sizeof(ctypes.c_void_p) == 8 else 12
-"""Byte offset of si_addr, the address of a fault, in siginfo_t of Linux."""
+_CODE = 8
+"""Byte offsets of si_addr, the address of a fault, and of si_code in siginfo_t of Linux."""
 _kept: list[Any] = []
-"""Handlers of fault signals, listed so that they are never garbage collected."""
+"""Handlers of fault signals and their stack, listed so that they are never garbage collected."""
 
 
 def report_faults(where: Callable[[int], str | None], library: str) -> None:
@@ -150,15 +185,58 @@ def report_faults(where: Callable[[int], str | None], library: str) -> None:
         return
 
     def fault(number: int, information: int, context: int) -> None:
+        if reporting:
+            os._exit(128 + number)
+        reporting.append(number)
+        code = ctypes.c_int.from_address(information + _CODE).value
         address = ctypes.c_size_t.from_address(information + _ADDRESS).value
-        _report_and_end(number, where(address), address, _stack(library))
+        _report_and_end(number, _described(number, code, address, where), library)
 
-    _stack(library)  # loads what a later call needs
+    reporting: list[int] = []
+    _stack(library, _SIGSEGV)  # loads what a later call needs
+    _c_library().sigaltstack(ctypes.byref(_own_stack()), None)
     handler = _HANDLER(fault)
-    action = _Action(handler=ctypes.cast(handler, ctypes.c_void_p), flags=_SA_SIGINFO)
+    flags = _SA_SIGINFO | _SA_ONSTACK | _SA_NODEFER
+    action = _Action(handler=ctypes.cast(handler, ctypes.c_void_p), flags=flags)
     _kept.append(handler)
     for signal in _NAMES:
         ctypes.CDLL(None).sigaction(signal, ctypes.byref(action), None)
+
+
+class _SignalStack(ctypes.Structure):
+    """stack_t of Linux."""
+
+    _fields_ = (("memory", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t))
+
+
+def _own_stack() -> _SignalStack:
+    """Return memory for the stack of a signal handler."""
+    memory = mmap.mmap(-1, _STACK_BYTES)
+    _kept.append(memory)
+    return _SignalStack(ctypes.addressof(ctypes.c_char.from_buffer(memory)), 0, _STACK_BYTES)
+
+
+def _described(
+    number: int, code: int, address: int, where: Callable[[int], str | None]
+) -> tuple[FindingKind, str]:
+    """Return the kind of a signal's finding and its words, with the address if it has one."""
+    name = _NAMES[number]
+    if number not in (_SIGSEGV, _SIGBUS):
+        return FindingKind.CRASH, name + _REASONS.get(number, {}).get(code, "")
+    if code == _SI_KERNEL:
+        return FindingKind.CRASH, f"{name} unaligned access or impossible address"
+    kind, place = FindingKind.OVERRUN, where(address)
+    if place is None:
+        kind = FindingKind.CRASH
+        place = "stack overflow" if _below_stack(address) else "outside of all buffers"
+    return kind, f"{name} {place}, address {address:#x}"
+
+
+def _below_stack(address: int) -> bool:
+    """Return whether an address is one that the stack has no room for."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        low = next((line.split("-")[0] for line in maps if line.endswith("[stack]\n")), None)
+    return low is not None and int(low, 16) - _GAP_BYTES <= address < int(low, 16)
 
 
 class _Symbol(ctypes.Structure):
@@ -176,31 +254,32 @@ _FRAMES = 64
 """Frames of a stack that are looked at; the first dozen belong to the signal handler."""
 
 
-def _stack(library: str) -> list[str]:
-    """Return the functions of a library on the stack, innermost first, or where their code lies
-    in the file if they have no name; nothing where the C library cannot tell.
+def _stack(library: str, number: int) -> list[str]:
+    """Return the functions of a library on the stack of a signal, innermost first, or where their
+    code lies in the file if they have no name; nothing where the C library cannot tell.
     """
     code = _c_library()
     if not hasattr(code, "backtrace") or not hasattr(code, "dladdr"):
         return []
     frames = (ctypes.c_void_p * _FRAMES)()
-    found, symbol = [], _Symbol()
+    found: list[str] = []
+    symbol = _Symbol()
     for frame in frames[: code.backtrace(frames, _FRAMES)]:
         if not code.dladdr(ctypes.c_void_p(frame), ctypes.byref(symbol)):
             continue
         if symbol.file == os.fsencode(library):
-            place = f"{os.path.basename(library)}+{(frame or 0) - (symbol.base or 0):#x}"
-            found.append(symbol.name.decode("ascii", "replace") if symbol.name else place)
+            returned = bool(found) or number == _SIGABRT
+            found.append(place_in(library, (frame or 0) - (symbol.base or 0), returned=returned))
     return found
 
 
-def _report_and_end(number: int, place: str | None, address: int, stack: list[str]) -> None:
-    kind = FindingKind.OVERRUN if place else FindingKind.CRASH
-    what = f"{_NAMES.get(number, f'signal {number}')} {place or 'outside of all buffers'}"
-    lines = f"{MARK} {kind.value} {what}, address {address:#x}\n"
+def _report_and_end(number: int, found: tuple[FindingKind, str], library: str) -> None:
+    """Report a fault, then its stack, which cannot be unwound if the fault was a wild jump."""
+    kind, what = found
+    os.write(2, f"{MARK} {kind.value} {what}\n".encode())
+    stack = _stack(library, number)
     if stack:
-        lines += f"{STACK}{' < '.join(stack)}\n"
-    os.write(2, lines.encode())
+        os.write(2, f"{STACK}{' < '.join(stack)}\n".encode())
     os._exit(128 + number)
 
 
@@ -480,7 +559,7 @@ class Host:
         """End this process with a finding if the driver has written next to a surface's memory."""
         for memory in self._memories():
             if not memory.intact():
-                what = f"{MARK} {FindingKind.OVERRUN.value} stored beside {memory.name}\n"
+                what = f"{MARK} {FindingKind.OVERRUN.value} {memory.stored()}\n"
                 os.write(2, what.encode())
                 os._exit(1)
 

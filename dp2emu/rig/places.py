@@ -16,6 +16,7 @@ from dp2emu.d3d.formats import FORMATS
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.pixelformats import PixelFormat, format_of
 from dp2emu.errors import Fault, Unsupported
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.gpu.resource.subresources import CUBE_FACES, Shape, Texels, full_chain, subresources
 from dp2emu.rig.structures import ABI, structure
 
@@ -27,6 +28,12 @@ _LOCAL, _GLOBAL, _MORE, _ATTACHED, _CREATE, _DESTROY, _LOCK, _UNLOCK = (
     )
 )  # fmt: skip
 _WANTED = structure("DDSURFACEDESC2", hal.CALLS_BY_ABI["DDSURFACEDESC2"](ABI))
+
+_NAMES: dict[int, str] = {
+    SurfaceKind.MEMORY: "command buffer", SurfaceKind.VERTEXBUFFER: "vertex buffer",
+    SurfaceKind.INDEXBUFFER: "index buffer",
+}  # fmt: skip
+"""What findings call buffers; any other surface is called a surface."""
 
 _PIXEL_FORMAT = (
     "dwSize", "dwFlags", "dwFourCC", "dwRGBBitCount",
@@ -333,7 +340,7 @@ class Surfaces:
 
     def _whole(self, row: dict[str, int]) -> Place:
         chain = Chain(row)
-        name = f"surface {row['handle']}"
+        name = f"{_NAMES.get(row['kind'], 'surface')} {row['handle']}"
         handled = None if chain.buffer else self._created(chain, row)
         if handled is None or all(map(_silent, chain.levels)):
             chain.settle(self._reserve(row["bytes"], name))

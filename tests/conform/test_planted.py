@@ -237,7 +237,7 @@ def test_writing_behind_the_buffer_is_named() -> None:
     with NativeDriver(sample("OVERRUNS"), forked=True) as rig:
         outcomes = list(run_kit(cases, rig))
     assert wrong(outcomes) == matching(cases, ("response.overflow.*",))
-    assert all("behind surface 3" in o.why for o in outcomes if o.verdict is Verdict.FAILED)
+    assert all("behind command buffer 3" in o.why for o in outcomes if o.verdict is Verdict.FAILED)
 
 
 def test_a_crash_fails_its_case_and_not_the_next() -> None:

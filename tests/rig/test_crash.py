@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dp2emu.capture.records import Record
 from dp2emu.d3d.dp2structs import Op
+from dp2emu.dp2.call import Call
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.replay import locating
-from dp2emu.rig.failure import Finding, FindingKind, finding_of
+from dp2emu.rig.failure import Finding, FindingKind, RigFailure, finding_of
+from dp2emu.rig.host import Guarded
+from dp2emu.rig.served import NativeDriver, PipeRig, Served
 from tests.cli.running import dp2emu
 from tests.native.building import built, library, sample, served_sample
 from tests.replay.authoring import (
+    BUFFER,
+    CONTEXT,
     END,
     EVENT,
     FRAME,
     SETTING,
+    TARGET,
     called,
     clear,
     create,
@@ -106,6 +115,75 @@ def test_a_driver_that_has_no_mistake_is_replayed_to_the_end(tmp_path: Path) -> 
     assert "8 calls" in ran.err and "0 faults" in ran.err
 
 
+ENDS = {
+    0: ("crash", "SIGSEGV outside of all buffers", ("touch", "end")),
+    1: ("overrun", "SIGSEGV 0 bytes behind the user's vertices", ("touch", "end")),
+    2: ("overrun", f"SIGSEGV 0 bytes behind command buffer {BUFFER}", ("touch", "end")),
+    3: ("overrun", f"SIGSEGV 50000 bytes behind surface {TARGET}", ("touch", "end")),
+    4: ("crash", "SIGSEGV stack overflow", ("recurse",) * 5),
+    5: ("crash", "SIGABRT", ("end",)),
+    6: ("crash", "it ended with 3", ()),
+    10: ("crash", "SIGFPE integer division by zero", ("end",)),
+    11: ("crash", "SIGSEGV outside of all buffers", ()),
+    12: ("crash", "SIGABRT: free(): invalid pointer", ("bad_free", "end")),
+    13: ("overrun", f"SIGSEGV 2 bytes before command buffer {BUFFER}", ("touch", "end")),
+}
+"""By the way in which the driver ends (``crashing.c``): kind, words and innermost functions."""
+VERTICES = 7
+HANGS = 7
+
+
+def ended(rig: Served, way: int, **members: Any) -> Finding:
+    """What a rig finds of a driver that ends in one way, in its first call."""
+    rig.restart()
+    rig.create_surface(SurfaceDesc(TARGET, SurfaceKind.SURFACE, 8, 4, format=22))
+    rig.create_surface(SurfaceDesc(BUFFER, SurfaceKind.MEMORY, 4096))
+    rig.create_surface(SurfaceDesc(VERTICES, SurfaceKind.VERTEXBUFFER, 96))
+    rig.create_context(CONTEXT, color=TARGET)
+    own = {"vertices": bytes(96), "dwVertexLength": 3, "dwVertexSize": 32, "dwFlags": 1}
+    commands = clear(way)
+    with pytest.raises(RigFailure) as raised:
+        rig.submit(Call(CONTEXT, lpDDCommands=BUFFER, dwCommandLength=len(commands),
+                        commands=commands, **(members or own)))  # fmt: skip
+    return raised.value.finding
+
+
+def opened(kind: str, timeout: float = 10) -> Served:
+    rig, _, name = specification(kind).partition(":")
+    if rig == "native":
+        return NativeDriver(name, timeout=timeout, forked=True)
+    return PipeRig(name, timeout=timeout)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a host that tells the address of a fault")
+@pytest.mark.parametrize("kind", ["native", "pipe"])
+def test_a_finding_tells_signal_and_buffer_and_distance_and_stack(kind: str) -> None:
+    with opened(kind) as rig:
+        for way, (end, words, stack) in ENDS.items():
+            found = ended(rig, way)
+            assert (found.kind.value, found.what) == (end, words)
+            assert found.stack[: len(stack)] == stack
+            assert (found.address is None) == (words.partition(" ")[0] != "SIGSEGV")
+        behind = ended(rig, 1, lpDDVertex=VERTICES).what
+        assert behind == f"SIGSEGV 0 bytes behind vertex buffer {VERTICES}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["native", "pipe"])
+def test_an_endless_loop_is_a_finding(kind: str) -> None:
+    with opened(kind, timeout=1) as rig:
+        assert ended(rig, HANGS) == Finding(FindingKind.TIMEOUT, "no answer for 1 seconds")
+
+
+@pytest.mark.parametrize("at", [-1, 102])
+def test_a_store_right_beside_a_buffer_is_told_with_its_distance(at: int) -> None:
+    memory = Guarded(102, "it")
+    ctypes.memset(memory.address + at, 0, 1)
+    assert memory.stored() == (
+        "stored 1 bytes before it" if at < 0 else "stored 0 bytes behind it"
+    )
+
+
 @pytest.mark.parametrize(
     ("output", "finding"),
     [
@@ -113,8 +191,15 @@ def test_a_driver_that_has_no_mistake_is_replayed_to_the_end(tmp_path: Path) -> 
          Finding(FindingKind.CRASH, "SIGSEGV outside of all buffers", address=0x40)),
         ("==1==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000040 (pc 0x1)\n",
          Finding(FindingKind.SANITIZER, "AddressSanitizer: SEGV", address=0x40)),
+        ("no such plane\ndp2emu-rig: crash SIGABRT\n",
+         Finding(FindingKind.CRASH, "SIGABRT: no such plane")),
+        ("dp2emu-rig: crash SIGFPE\ndp2emu-rig: frames\n/x/own(+0x1) [0x1]\n/x/c.so(+0x1) [0x1]\n"
+         "/x/own(divide+0x1) [0x1]\n/x/own(+0x2) [0x2]\n/x/own(main+0x1) [0x1]\n",
+         Finding(FindingKind.CRASH, "SIGFPE", ("divide", "own+0x2"))),
     ],
 )  # fmt: skip
-def test_the_address_is_no_part_of_the_key(output: str, finding: Finding) -> None:
+def test_what_a_host_reports_is_read_and_the_address_is_no_part_of_the_key(
+    output: str, finding: Finding
+) -> None:
     assert finding_of(output, 139) == finding
     assert "40" not in finding.key

@@ -201,7 +201,7 @@ def test_responses_behind_the_command_buffer_are_caught() -> None:
             submitted(rig, END)
         finding = caught.value.finding
         assert finding.kind is FindingKind.OVERRUN
-        assert finding.what.endswith("behind surface 3")
+        assert finding.what.endswith("behind command buffer 3")
 
 
 def test_a_sanitizer_report_is_keyed_by_its_stack() -> None:

@@ -125,6 +125,7 @@ typedef struct dp2stub_surface {
     dp2stub_level *level; /* the first of `count` */
     dp2stub_level *alias; /* or NULL; is `level` where that is none of the chain's */
     size_t count, size;
+    dp2_u32 kind; /* D3DRESOURCETYPE; 0 of a command buffer */
 } dp2stub_surface;
 
 typedef struct dp2stub_context {
@@ -139,8 +140,9 @@ typedef struct dp2stub {
     int (*read)(void *stream, void *data, size_t size);
     int (*write)(void *stream, const void *data, size_t size);
     void *stream;
-    /* Zeroed memory at a multiple of 8, or NULL: for surfaces, their structures and their table.
-     * A driver that wants other addresses than the C library's has them from here. */
+    /* Zeroed memory at a multiple of 4, of 8 if the size is one, or NULL: for surfaces, their
+     * structures and their table, and what else the driver is handed.  A driver that wants other
+     * addresses than the C library's has them from here. */
     void *(*reserve)(size_t size);
     void (*release)(void *memory);
     dp2_u8 *payload;
@@ -149,6 +151,9 @@ typedef struct dp2stub {
     dp2log log;
     dp2log_u64 time;
     int over;
+    dp2_u8 *user; /* of `user_bytes`: what the driver is handed beside surfaces, called `user_name` */
+    size_t user_bytes;
+    const char *user_name;
     DP2_NAME(DD_DIRECTDRAW_LOCAL) directdraw;
 #ifdef DP2STUB_9X
     DP2_NAME(DD_DIRECTDRAW_GLOBAL) adapter;
@@ -196,6 +201,19 @@ DP2_FUNCTION void dp2stub_welcome(dp2stub *stub)
     at = dp2log_put32(at, (dp2_u32)(sizeof(void *) * 8));
     dp2log_put32(at, (dp2_u32)stub->room);
     dp2log_simple(&stub->log, DP2STUB_WELCOME, stub->time, payload, sizeof(payload));
+}
+
+/* Memory of `size` bytes, beside surfaces, that the driver is handed for one call; or NULL. */
+DP2_FUNCTION dp2_u8 *dp2stub_user(dp2stub *stub, const char *name, size_t size)
+{
+    stub->user_name = name;
+    if (stub->user && stub->user_bytes == size)
+        return stub->user;
+    if (stub->user)
+        stub->release(stub->user);
+    stub->user = (dp2_u8 *)stub->reserve(size);
+    stub->user_bytes = size;
+    return stub->user;
 }
 
 /* Surfaces */
@@ -673,6 +691,7 @@ DP2_FUNCTION dp2_u32 dp2stub_make(dp2stub *stub, const dp2_u8 *at, size_t size)
     if (result)
         return result;
     made.handle = dp2stub_u64(at);
+    made.kind = DP2_U32(at + 32);
     made.level->more.dwSurfaceHandle = (dp2_u32)made.handle;
     made.chain->users += made.chain->users == 0 || owner;
     *surface = made;
@@ -997,18 +1016,23 @@ DP2_FUNCTION size_t dp2stub_texture_formats(const DP2_NAME(D3DHAL_GLOBALDRIVERDA
     return i * each;
 }
 
-/* The payload is the GUID and the driver's data, which go back behind the results; `at` is at a
- * multiple of 8, so that they are too. */
+/* The payload is the GUID and the driver's data, which go back behind the results. */
 DP2_FUNCTION void dp2stub_info(dp2stub *stub, dp2_u8 *at, size_t size)
 {
     DP2_NAME(DD_GETDRIVERINFODATA) data;
     DP2_NAME(D3DHAL_GLOBALDRIVERDATA) known;
-    dp2_u8 head[16], *to = head;
+    dp2_u8 head[16], *to = head, *lent;
     dp2log_piece pieces[2];
     if (size < DP2STUB_GUID_BYTES || !stub->driver.info) {
         dp2stub_done(stub, size < DP2STUB_GUID_BYTES ? DP2STUB_CORRUPT : DP2STUB_UNKNOWN);
         return;
     }
+    lent = dp2stub_user(stub, "the data of DdGetDriverInfo", size - DP2STUB_GUID_BYTES);
+    if (!lent) {
+        dp2stub_done(stub, DDERR_OUTOFMEMORY);
+        return;
+    }
+    dp2stub_copy(lent, at + DP2STUB_GUID_BYTES, size - DP2STUB_GUID_BYTES);
     dp2stub_clear(&data, sizeof(data));
 #ifdef DP2STUB_9X
     data.dwContext = (dp2_uptr)&stub->adapter;
@@ -1018,8 +1042,9 @@ DP2_FUNCTION void dp2stub_info(dp2stub *stub, dp2_u8 *at, size_t size)
     data.dwSize = sizeof(data);
     dp2stub_copy(&data.guidInfo, at, DP2STUB_GUID_BYTES);
     data.dwExpectedSize = (dp2_u32)(size - DP2STUB_GUID_BYTES);
-    data.lpvData = (dp2_uptr)(at + DP2STUB_GUID_BYTES);
+    data.lpvData = (dp2_uptr)lent;
     to = dp2log_put32(to, stub->driver.info(&data));
+    dp2stub_copy(at + DP2STUB_GUID_BYTES, lent, size - DP2STUB_GUID_BYTES);
     to = dp2log_put32(to, data.ddRVal);
     to = dp2log_put32(to, data.dwActualSize);
     dp2log_put32(to, (dp2_u32)(size - DP2STUB_GUID_BYTES));
@@ -1127,10 +1152,15 @@ DP2_FUNCTION void dp2stub_call(dp2stub *stub, dp2_u8 *at, size_t size)
         dp2stub_done(stub, DDERR_INVALIDPARAMS);
         return;
     }
-    /* Where the call lay there is room to align the vertices. */
-    vertices = DP2_U32(at + 4) & DP2LOG_HAS_VERTICES ? at : NULL;
-    if (vertices)
+    vertices = NULL;
+    if (DP2_U32(at + 4) & DP2LOG_HAS_VERTICES) {
+        vertices = dp2stub_user(stub, "the user's vertices", vertex_bytes);
+        if (!vertices) {
+            dp2stub_done(stub, DDERR_OUTOFMEMORY);
+            return;
+        }
         dp2stub_copy(vertices, at + fixed + command_bytes, vertex_bytes);
+    }
     dp2stub_point(stub, &data, vertices);
     stub->driver.draw(&data);
     written = data.dwVertexSize == 0 && commands ? data.dwErrorOffset : 0;
