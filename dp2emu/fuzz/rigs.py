@@ -1,7 +1,7 @@
 """Targets that fuzz a driver under test: a rig that stays up between inputs.
 
-Each input has a context of its own on surfaces that stay.  Its records go to the driver together,
-so that an input takes one exchange.  A crash, a hang, an access to a guard page, and an answer
+Each input has a context of its own on surfaces that stay.  Dozens of inputs go to the driver
+together, since each exchange takes as long as an input.  A crash, a hang, an access to a guard page, and an answer
 that breaks a rule (``rig_judge``) are findings.
 """
 
@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import struct
 import time
+from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
@@ -47,7 +49,7 @@ from dp2emu.fuzz.target import Deviation, Target
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.limits import FUZZING
 from dp2emu.rig.failure import FindingKind, RigFailure
-from dp2emu.rig.served import NativeDriver, PipeRig, Served
+from dp2emu.rig.served import Finish, NativeDriver, PipeRig, Read, Request, Served
 from dp2emu.shader.engines import JIT, REFERENCE
 from dp2emu.shader.jit.machine import works
 
@@ -95,7 +97,7 @@ def target_of(setting: str) -> Target:
         kind, f"the driver {chosen.spec} keeps the rules of the interface",
         partial(_Trial, chosen), partial(rig_inputs.seed, ddi), partial(rig_inputs.mutate, ddi),
         rig_inputs.LONGEST, (), partial(_capture, ddi), cost=Bound(60.0, 60.0, 4096.0, 4096.0),
-        smaller=partial(_smaller, chosen), program=True,
+        smaller=partial(_smaller, chosen), program=True, ahead=_TOGETHER,
     )  # fmt: skip
 
 
@@ -185,15 +187,11 @@ class Session:
         for number in range(_PROBES):
             records = rig_inputs.records(self._ddi, (), bytes((TAME, number)))
             try:
-                self._rig.perform(records)
-                self._rig.finish()
-                self.draws |= any(self._picture())
+                *_, picture = self._rig.perform([*records, Finish(), _PICTURE])
+                self.draws |= isinstance(picture, bytes) and any(picture)
             except RigFailure:
                 self.restart()
                 return
-
-    def _picture(self) -> bytes:
-        return self._rig.read(TARGET, 0, 4 * SIDE * SIDE)
 
     # Inputs
 
@@ -202,24 +200,74 @@ class Session:
 
         Raises Deviation.
         """
-        replies = self._performed(records)
+        requests = self.requests(records, tame=tame)
+        return self.judge(requests, self._performed(requests), tame=tame)
+
+    def requests(self, records: Sequence[Record], *, tame: bool) -> list[Request]:
+        """Return what an input asks of the driver: its records, and the picture of a tame one."""
+        picture = [Finish(), _PICTURE] if tame and self.draws else []
+        return [*records, *picture]
+
+    def play_together(self, inputs: Sequence[Sequence[Request]]) -> list[Replies | _Failed]:
+        """Perform inputs at once; returns the replies to each, or its failure.
+
+        After a failure the driver has been started afresh, and has had the other inputs too.
+        """
+        try:
+            replies = self._rig.perform(chain.from_iterable(inputs))
+        except RigFailure as failure:
+            return self._played_in_steps(inputs, failure, self._rig.performed)
+        rest = iter(replies)
+        return [list(islice(rest, len(each))) for each in inputs]
+
+    def _played_in_steps(
+        self, inputs: Sequence[Sequence[Request]], failure: RigFailure, performed: int
+    ) -> list[Replies | _Failed]:
+        """Perform inputs again, one request at a time, since some replies may have been lost.
+
+        If nothing fails then, the failure belongs to the first input that was not answered.
+        """
+        self.restart()
+        played = [self._stepped(each) for each in inputs]
+        if not any(isinstance(each, _Failed) for each in played):
+            number = 0
+            while performed >= len(inputs[number]) and number < len(inputs) - 1:
+                performed -= len(inputs[number])
+                number += 1
+            played[number] = _failed(failure, inputs[number], performed)
+            self.restart()
+        return played
+
+    def _stepped(self, requests: Sequence[Request]) -> Replies | _Failed:
+        replies: Replies = []
+        for number, request in enumerate(requests):
+            try:
+                replies += self._rig.perform([request])
+            except RigFailure as failure:
+                self.restart()
+                return _failed(failure, requests, number)
+        return replies
+
+    def judge(self, requests: Sequence[Request], replies: Replies, *, tame: bool) -> list[Seen]:
+        """Judge the replies to an input; returns the calls.  Raises Deviation."""
         calls = [
-            seen(record.call, reply)
-            for record, reply in zip(records, replies, strict=True)
-            if isinstance(record, Called) and isinstance(reply, Answer)
+            seen(request.call, reply)
+            for request, reply in zip(requests, replies, strict=True)
+            if isinstance(request, Called) and isinstance(reply, Answer)
         ]
         queries = self._judged(calls)
         if queries is not None:
             self._await(queries, calls)
         if tame:
-            self._compare(records, calls, queries)
+            picture = next((each for each in replies if isinstance(each, bytes)), None)
+            self._compare(requests, calls, queries, picture)
         return calls
 
-    def _performed(self, records: Sequence[Record]) -> list[Answer | int]:
+    def _performed(self, requests: Sequence[Request]) -> Replies:
         try:
-            return self._rig.perform(records)
+            return self._rig.perform(requests)
         except RigFailure as failure:
-            raise _failed(failure, records, self._rig.performed) from None
+            raise _failed(failure, requests, self._rig.performed) from None
 
     def _judged(self, calls: Sequence[Seen]) -> Queries | None:
         """Judge calls by the rules that always hold; returns the queries, None without calls."""
@@ -258,7 +306,7 @@ class Session:
 
     # The emulator
 
-    def _emulated(self, records: Sequence[Record]) -> list[Seen]:
+    def _emulated(self, records: Sequence[Request]) -> list[Seen]:
         """Return the calls of records as the emulator answers them."""
         driver = self._emulator
         if driver is None:
@@ -301,8 +349,9 @@ class Session:
         )
 
     def _compare(
-        self, records: Sequence[Record], calls: Sequence[Seen], queries: Queries | None
-    ) -> None:
+        self, records: Sequence[Request], calls: Sequence[Seen], queries: Queries | None,
+        picture: bytes | None,
+    ) -> None:  # fmt: skip
         """Compare a tame input with the emulator.  Raises Deviation."""
         ours = self._emulated(records)
         check_answers(ours, calls)
@@ -311,11 +360,10 @@ class Session:
             for one in ours:
                 expected.hear(one, _bytes_of(one.call))
             check_payloads(expected, queries)
-        if self.draws:
+        if picture is not None:
             assert self._emulator is not None and self._setting.tolerance is not None
-            self._rig.finish()
             mine = self._emulator.read(TARGET, 0, 4 * SIDE * SIDE)
-            check_picture(mine, self._picture(), self._setting.tolerance, SIDE)
+            check_picture(mine, picture, self._setting.tolerance, SIDE)
 
 
 def _bytes_of(call: Call) -> bytes:
@@ -346,7 +394,7 @@ def _head_bytes(op: int) -> int:
     return int(token.head_dtype.itemsize)
 
 
-def _failed(failure: RigFailure, records: Sequence[Record], performed: int) -> _Failed:
+def _failed(failure: RigFailure, records: Sequence[Request], performed: int) -> _Failed:
     """Return the finding for a failure of the process; ``performed`` records had a reply."""
     finding = failure.finding
     lines = [finding.report]
@@ -373,24 +421,66 @@ def _session(setting: RigSetting) -> Session:
     return session
 
 
+_TOGETHER = 32
+"""Most inputs that go to the driver at once."""
+Replies = list[Answer | int | bytes]
+_PICTURE = Read(TARGET, 0, 4 * SIDE * SIDE)
+
+
 class _Trial:
-    """A trial of inputs on a driver that stays up.  Mutable."""
+    """A trial of inputs on a driver that stays up.  Mutable: inputs are expected, and performed.
+
+    After a failure an input goes alone, after each success twice as many as before.
+    """
 
     def __init__(self, setting: RigSetting) -> None:
         self._session = _session(setting)
         self._ddi = Since(setting.ddi)
+        self._expected: deque[bytes] = deque()
+        self._played: deque[tuple[list[Request], Replies | _Failed]] = deque()
+        self._together = _TOGETHER
+
+    def expect(self, inputs: Sequence[bytes]) -> None:
+        """Note the inputs of the next calls, in order."""
+        self._expected, self._played = deque(inputs), deque()
 
     def __call__(self, data: bytes) -> Hashable:
         """Try an input; returns the pairs of tokens that were executed, and the results."""
-        records = rig_inputs.records(self._ddi, self._session.types, data)
+        if not self._expected or self._expected[0] != data:
+            self.expect([data])
+        if not self._played:
+            self._play()
+        self._expected.popleft()
+        requests, replies = self._played.popleft()
+        if isinstance(replies, _Failed):
+            raise replies
+        tame = _is_tame(data)
         try:
-            calls = self._session.play(records, tame=data[:1] == bytes((TAME,)))
+            calls = self._session.judge(requests, replies, tame=tame)
         except _Failed:
             self._session.restart()
             raise
-        if data[:1] == bytes((TAME,)):
+        if tame:
             return frozenset()
         return frozenset(each for one in calls for each in _features(one))
+
+    def _play(self) -> None:
+        """Perform the inputs that are expected next."""
+        session = self._session
+        inputs = [
+            session.requests(
+                rig_inputs.records(self._ddi, session.types, data), tame=_is_tame(data)
+            )
+            for data in islice(self._expected, self._together)
+        ]
+        played = session.play_together(inputs)
+        failed = any(isinstance(each, _Failed) for each in played)
+        self._together = 1 if failed else min(2 * self._together, _TOGETHER)
+        self._played.extend(zip(inputs, played, strict=True))
+
+
+def _is_tame(data: bytes) -> bool:
+    return data[:1] == bytes((TAME,))
 
 
 def _features(one: Seen) -> list[Hashable]:
@@ -412,7 +502,7 @@ def _smaller(setting: RigSetting, finding: Finding) -> Finding:
 
     Raises OSError.
     """
-    tame = finding.data[:1] == bytes((TAME,))
+    tame = _is_tame(finding.data)
     ddi = Since(setting.ddi)
     session = _session(setting)
     whole = rig_inputs.records(ddi, session.types, finding.data)
