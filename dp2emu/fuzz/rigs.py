@@ -1,8 +1,8 @@
 """Targets that fuzz a driver under test: a rig that stays up between inputs.
 
 Each input has a context of its own on surfaces that stay.  Dozens of inputs go to the driver
-together, since each exchange takes as long as an input.  A crash, a hang, an access to a guard page, and an answer
-that breaks a rule (``rig_judge``) are findings.
+together, since each exchange takes as long as an input.  A crash, a hang, an access to a guard
+page, and an answer that breaks a rule (``rig_judge``) are findings.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from dp2emu.capture.records import Called, ContextCreated, ContextDestroyed, MemoryWritten, Record
+from dp2emu.conform.script import create, end
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
@@ -29,7 +30,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.parsers import WALK
 from dp2emu.dp2.table import TABLE, Since
 from dp2emu.errors import Dp2Error, Fault, Unsupported, UsageError
-from dp2emu.fuzz import rig_inputs
+from dp2emu.fuzz import rig_inputs, rig_programs
 from dp2emu.fuzz.cost import Bound
 from dp2emu.fuzz.findings import Finding, finding_of, site_of
 from dp2emu.fuzz.minimize import minimize
@@ -38,6 +39,7 @@ from dp2emu.fuzz.rig_judge import (
     Queries,
     Seen,
     check_answers,
+    check_continued,
     check_payloads,
     check_picture,
     check_walk,
@@ -102,7 +104,7 @@ def target_of(setting: str) -> Target:
 
 
 def _capture(ddi: Since, data: bytes) -> Sequence[Record]:
-    return [*rig_inputs.setting(), *rig_inputs.records(ddi, _BOTH, data)]
+    return [*rig_inputs.setting(), *rig_programs.records(ddi, _BOTH, data)]
 
 
 _BOTH = (QueryType.EVENT, QueryType.OCCLUSION)
@@ -122,8 +124,9 @@ class _Failed(Deviation):
 class Session:
     """A driver that is fuzzed, and what is known of it.  Mutable.
 
-    ``types`` are the query types that it creates, ``known`` the opcodes that it decodes, and
-    ``draws`` whether it draws into memory.
+    ``types`` are the query types that it creates, ``known`` the opcodes that it decodes,
+    ``draws`` whether it draws into memory, and ``prompt`` whether calls that end queries answer
+    them.
     """
 
     def __init__(self, setting: RigSetting) -> None:
@@ -134,6 +137,7 @@ class Session:
         self.types: tuple[int, ...] = ()
         self.known: frozenset[int] = frozenset()
         self.draws = False
+        self.prompt = False
 
     def close(self) -> None:
         """End the driver."""
@@ -155,9 +159,16 @@ class Session:
                 kind for kind, answer in zip(asked, answers, strict=True)
                 if answer is not None and answer.ddrval == HResult.D3D_OK
             )  # fmt: skip
+            self.prompt = bool(self.types) and all(self._answers_at_once() for _ in range(_PROBES))
         self._probe_opcodes()
         if self._setting.tolerance is not None:
             self._probe_picture()
+
+    def _answers_at_once(self) -> bool:
+        """Return whether a call that ends a query of each type answers them."""
+        asked = b"".join(create(n, kind) + end(n) for n, kind in enumerate(self.types, 1))
+        answer = self._probed(asked)
+        return answer is not None and answer.response[2:4] == struct.pack("<H", len(self.types))
 
     def _probe_opcodes(self) -> None:
         """Set ``known``; a driver that fails at tokens with a count of 0 is asked for few more."""
@@ -176,7 +187,7 @@ class Session:
         """Return the answer to commands in a context of their own; None if the driver fails."""
         data = bytes(1) + commands
         try:
-            replies = self._rig.perform(rig_inputs.records(self._ddi, (), data))
+            replies = self._rig.perform(rig_programs.records(self._ddi, (), data))
         except RigFailure:
             self.restart()
             return None
@@ -185,7 +196,7 @@ class Session:
     def _probe_picture(self) -> None:
         """Set ``draws``: one of a few tame programs changes the picture."""
         for number in range(_PROBES):
-            records = rig_inputs.records(self._ddi, (), bytes((TAME, number)))
+            records = rig_programs.records(self._ddi, (), bytes((TAME, number)))
             try:
                 *_, picture = self._rig.perform([*records, Finish(), _PICTURE])
                 self.draws |= isinstance(picture, bytes) and any(picture)
@@ -319,7 +330,9 @@ class Session:
         calls = []
         for record in records:
             if isinstance(record, ContextCreated):
-                driver.create_context(CONTEXT, interface=record.interface, color=TARGET)
+                driver.create_context(
+                    record.context, interface=record.interface, color=record.color
+                )
             elif isinstance(record, MemoryWritten):
                 driver.gpu.heap.write(record.handle, record.offset, record.data)
             elif isinstance(record, Called):
@@ -355,11 +368,15 @@ class Session:
         """Compare a tame input with the emulator.  Raises Deviation."""
         ours = self._emulated(records)
         check_answers(ours, calls)
+        if any(each.failed for each in ours):
+            return  # how much of a draw that fails is drawn is the driver's affair
         if queries is not None and self._ddi >= Since.DX9:
             expected = Queries(COMMANDS.get(calls[-1].call.lpDDCommands, 0))
             for one in ours:
                 expected.hear(one, _bytes_of(one.call))
             check_payloads(expected, queries)
+            if self.prompt:
+                check_continued(expected, queries)
         if picture is not None:
             assert self._emulator is not None and self._setting.tolerance is not None
             mine = self._emulator.read(TARGET, 0, 4 * SIDE * SIDE)
@@ -469,7 +486,7 @@ class _Trial:
         session = self._session
         inputs = [
             session.requests(
-                rig_inputs.records(self._ddi, session.types, data), tame=_is_tame(data)
+                rig_programs.records(self._ddi, session.types, data), tame=_is_tame(data)
             )
             for data in islice(self._expected, self._together)
         ]
@@ -505,7 +522,7 @@ def _smaller(setting: RigSetting, finding: Finding) -> Finding:
     tame = _is_tame(finding.data)
     ddi = Since(setting.ddi)
     session = _session(setting)
-    whole = rig_inputs.records(ddi, session.types, finding.data)
+    whole = rig_programs.records(ddi, session.types, finding.data)
     # The memory of surfaces stays as the inputs before have left it, unless it is written.
     kept = {id(each) for each in whole if not isinstance(each, Called)}
     until = time.monotonic() + _SHRINK_SECONDS

@@ -15,7 +15,7 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import TABLE, Since
-from dp2emu.fuzz import grammar, rig_inputs
+from dp2emu.fuzz import grammar, rig_inputs, rig_programs
 from dp2emu.fuzz.rig_inputs import TAME
 from dp2emu.fuzz.rig_judge import Queries, Seen, check_walk, seen
 from dp2emu.fuzz.rigs import RigSetting, Session, target_of
@@ -109,7 +109,7 @@ def test_inputs_have_the_tokens_of_a_version_alone(ddi: Since) -> None:
     data = rig_inputs.seed(ddi, rng)
     for _ in range(60):
         data = rig_inputs.mutate(ddi, rng, data, rig_inputs.seed(ddi, rng))
-        for record in rig_inputs.records(ddi, (), data):
+        for record in rig_programs.records(ddi, (), data):
             if isinstance(record, Called) and data[:1] == bytes((TAME,)):
                 tokens = grammar.tokens_of(record.call.commands or b"")
                 assert all(TABLE[each[0]].since <= ddi for each in tokens if each[0] in TABLE)
@@ -123,7 +123,7 @@ def played(spec: str, inputs: int, ddi: int = 9) -> Session:
         data = (
             bytes((TAME,)) + rng.randbytes(8) if number % 2 else rig_inputs.seed(Since(ddi), rng)
         )
-        records = rig_inputs.records(Since(ddi), session.types, data)
+        records = rig_programs.records(Since(ddi), session.types, data)
         session.play(records, tame=data[:1] == bytes((TAME,)))
     session.close()
     return session
@@ -140,7 +140,7 @@ def test_a_driver_without_a_mistake_keeps_all_rules(kind: str) -> None:
 def test_a_crash_is_one_finding_with_call_token_and_stack() -> None:
     session = Session(RigSetting(f"native:{sample('CRASHES')}"))
     session.restart()
-    records = rig_inputs.records(Since.DX9, (), b"\0" + token(Op.RENDERSTATE, bytes(8)))
+    records = rig_programs.records(Since.DX9, (), b"\0" + token(Op.RENDERSTATE, bytes(8)))
     with pytest.raises(Deviation) as raised:
         session.play(records, tame=False)
     session.close()
