@@ -102,7 +102,7 @@ def check_walk(one: Seen, ddi: Since) -> None:
         name = before[1].name if before else "the first token"
         end = f" from {before[0]} to {before[4]}" if before else ""
         raise Deviation(
-            f"dwErrorOffset is not the start of a token: in or behind {name}",
+            "dwErrorOffset is not the start of a token",
             f"dwErrorOffset {at} is not the start of a token; {name}{end} is before it "
             f"({hr_name(one.answer.ddrval)}, commands from byte {one.call.dwCommandOffset})",
         )
@@ -123,9 +123,17 @@ def _check_end(one: Seen, ddi: Since) -> None:
     else:
         name, why = token.name, "longer than the commands"
     raise Deviation(
-        f"D3D_OK for a stream with {name} that is {why}",
+        f"D3D_OK for a stream with {_KINDS[why]}",
         f"the call succeeds, although {name} at byte {one.found.stop} is {why}",
     )
+
+
+_KINDS = {
+    "cut off": "a header that is cut off",
+    "invalid": "an unassigned opcode",
+    "longer than the commands": "a token that is longer than the commands",
+}
+"""What a call should fail for, by what is wrong with a token."""
 
 
 # Queries
@@ -173,7 +181,7 @@ class Queries:
         if missing:
             name = _type_name(self._types[missing[0]])
             what = ", ".join(map(str, missing))
-            raise Deviation(f"a lost answer: {name}", f"queries {what} are never answered")
+            raise Deviation("a lost answer", f"{name} queries {what} are never answered")
 
     def _receive(self, one: Seen) -> None:
         size, response = one.answer.dwErrorOffset, one.answer.response
@@ -188,10 +196,7 @@ class Queries:
             if self.doubtful:  # whose payloads may have any size
                 self.doubtful.update(self._due)
                 return
-            site = "".join("#" if c.isdigit() else c for c in error.what)
-            raise Deviation(
-                f"a malformed response: {site}", f"{error}: {response.hex()}"
-            ) from None
+            raise Deviation("a malformed response", f"{error}: {response.hex()}") from None
         if response and not found.records and not found.more:
             raise Deviation(
                 "a response without an answer",
@@ -216,13 +221,13 @@ class Queries:
         if query not in due:
             what = "was deleted" if query in self._gone else "has no answer due"
             raise Deviation(
-                f"an answer that is not due: {name}", f"query {query} is answered and {what}"
+                "an answer that is not due", f"{name} query {query} is answered and {what}"
             )
         older = [each for each in due[: due.index(query)] if each not in self.doubtful]
         if older:
             raise Deviation(
-                f"answers out of order: {name}",
-                f"query {query} is answered before query {older[0]}, which ended earlier",
+                "answers out of order",
+                f"{name} query {query} is answered before query {older[0]}, which ended earlier",
             )
         self._due.remove(query)
         self.payloads.append((query, kind, record.data))

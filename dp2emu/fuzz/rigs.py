@@ -34,6 +34,7 @@ from dp2emu.fuzz import rig_inputs, rig_programs
 from dp2emu.fuzz.cost import Bound
 from dp2emu.fuzz.findings import Finding, finding_of, site_of
 from dp2emu.fuzz.minimize import minimize
+from dp2emu.fuzz.rig_causes import WrongLength, length_trials, wrong_length
 from dp2emu.fuzz.rig_inputs import COMMANDS, CONTEXT, SIDE, SURFACES, TAME, TARGET
 from dp2emu.fuzz.rig_judge import (
     Queries,
@@ -274,6 +275,21 @@ class Session:
             self._compare(requests, calls, queries, picture)
         return calls
 
+    def cause(self, error: Deviation, requests: Sequence[Request]) -> Deviation:
+        """Return the deviation of an input, or the mistake about a token's length behind it."""
+        calls = [seen(each.call, _NO_ANSWER) for each in requests if isinstance(each, Called)]
+        trials = length_trials(calls, self._ddi)
+        records = [record for trial in trials for record in trial.records(self._ddi)]
+        try:
+            replies = self._rig.perform(records)
+        except RigFailure:
+            self.restart()
+            return error
+        answers = [each for each in replies if isinstance(each, Answer)]
+        if len(answers) != len(trials):
+            return error
+        return wrong_length(trials, answers, self._ddi, error.report) or error
+
     def _performed(self, requests: Sequence[Request]) -> Replies:
         try:
             return self._rig.perform(requests)
@@ -419,7 +435,7 @@ def _failed(failure: RigFailure, records: Sequence[Request], performed: int) -> 
     if isinstance(record, Called):
         number = sum(isinstance(each, Called) for each in records[:performed])
         lines.append(f"in call {number}")
-        tokens = seen(record.call, Answer(0, 0, 0)).found
+        tokens = seen(record.call, _NO_ANSWER).found
         names = [f"{token.name} at byte {at}" for at, token, *_ in tokens.commands]
         if tokens.wrong is not None:
             names.append(f"an undecodable token at byte {tokens.stop}")
@@ -438,6 +454,7 @@ def _session(setting: RigSetting) -> Session:
     return session
 
 
+_NO_ANSWER = Answer(0, 0, 0)
 _TOGETHER = 32
 """Most inputs that go to the driver at once."""
 Replies = list[Answer | int | bytes]
@@ -456,6 +473,7 @@ class _Trial:
         self._expected: deque[bytes] = deque()
         self._played: deque[tuple[list[Request], Replies | _Failed]] = deque()
         self._together = _TOGETHER
+        self._causes: dict[str, Deviation] = {}
 
     def expect(self, inputs: Sequence[bytes]) -> None:
         """Note the inputs of the next calls, in order."""
@@ -469,17 +487,28 @@ class _Trial:
             self._play()
         self._expected.popleft()
         requests, replies = self._played.popleft()
-        if isinstance(replies, _Failed):
-            raise replies
         tame = _is_tame(data)
         try:
+            if isinstance(replies, _Failed):
+                raise replies
             calls = self._session.judge(requests, replies, tame=tame)
-        except _Failed:
-            self._session.restart()
-            raise
+        except Deviation as error:
+            raise self._cause(error, requests) from None
         if tame:
             return frozenset()
         return frozenset(each for one in calls for each in _features(one))
+
+    def _cause(self, error: Deviation, requests: Sequence[Request]) -> Deviation:
+        """Return the cause of a deviation; of failures of the process, which take a while, only
+        of the first of each kind.
+        """
+        if not isinstance(error, _Failed):
+            return self._session.cause(error, requests)
+        self._session.restart()
+        if error.site not in self._causes:
+            self._causes[error.site] = self._session.cause(error, requests)
+        known = self._causes[error.site]
+        return error if known.site == error.site else known
 
     def _play(self) -> None:
         """Perform the inputs that are expected next."""
@@ -536,6 +565,8 @@ def _smaller(setting: RigSetting, finding: Finding) -> Finding:
         except Deviation as error:
             if isinstance(error, _Failed):
                 session.restart()
+            if site_of(error) != finding.site:
+                error = session.cause(error, records)
             same = site_of(error) == finding.site
             if same:
                 last["error"] = error
@@ -549,6 +580,9 @@ def _smaller(setting: RigSetting, finding: Finding) -> Finding:
         again = "A fresh driver does not do it: it depends on the inputs before."
         told = f"{finding.what}\n{again}"
         return replace(finding, records=(*rig_inputs.setting(), *whole), what=told)
+    if isinstance(last["error"], WrongLength):
+        found = finding_of(finding.target, last["error"], finding.data)
+        return replace(found, records=(*rig_inputs.setting(), *last["error"].records))
     hangs = finding.site.startswith(FindingKind.TIMEOUT.value)
     small = minimize(whole, fails, _HANGING_TRIES if hangs else _TRIES, whole_tokens=True)
     session.restart()

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from dp2emu.capture.payloads import Kind, decode, encode
@@ -36,6 +37,7 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError, Dp2Error, Fault
 from dp2emu.rig import wire
 from dp2emu.rig.failure import MARK, STACK, FindingKind
+from dp2emu.rig.functions import Functions
 from dp2emu.rig.places import Place, Surfaces
 from dp2emu.rig.structures import ABI, fill, structure
 from dp2emu.rig.wire import Ask, Message, Reply, receive
@@ -191,14 +193,21 @@ def _stack(library: str) -> list[str]:
     if not hasattr(code, "backtrace") or not hasattr(code, "dladdr"):
         return []
     frames = (ctypes.c_void_p * _FRAMES)()
+    known = _functions(library)
     found, symbol = [], _Symbol()
     for frame in frames[: code.backtrace(frames, _FRAMES)]:
         if not code.dladdr(ctypes.c_void_p(frame), ctypes.byref(symbol)):
             continue
         if symbol.file == os.fsencode(library):
-            place = f"{os.path.basename(library)}+{(frame or 0) - (symbol.base or 0):#x}"
+            at = (frame or 0) - (symbol.base or 0)
+            place = known.at(at) or f"{os.path.basename(library)}+{at:#x}"
             found.append(symbol.name.decode("ascii", "replace") if symbol.name else place)
     return found
+
+
+@cache
+def _functions(library: str) -> Functions:
+    return Functions(Path(library))
 
 
 def _report_and_end(number: int, place: str | None, address: int, stack: list[str]) -> None:
