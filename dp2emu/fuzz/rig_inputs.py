@@ -13,8 +13,12 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
+import msgspec
+
 from dp2emu.capture.records import Called, ContextCreated, ContextDestroyed, Record, SurfaceCreated
+from dp2emu.conform.needed import lacking_of
 from dp2emu.conform.script import create, end
+from dp2emu.d3d.capabilities import Capabilities
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.flags import Dp2Flags
@@ -91,6 +95,30 @@ def created(kind: int) -> bytes:
     return create(1, kind)
 
 
+class Known(msgspec.Struct, frozen=True):
+    """What is known of a driver: its version, the query types that programs may use, the opcodes
+    that it does not announce, and its capabilities; None if it tells nothing.
+    """
+
+    ddi: Since
+    types: tuple[int, ...] = ()
+    unannounced: frozenset[int] = frozenset()
+    capabilities: Capabilities | None = None
+
+    def announces(self, commands: bytes) -> bool:
+        """Return whether the driver announces, or does not tell, all that tokens need."""
+        if self.capabilities is None:
+            return True
+        return not lacking_of(Call(CONTEXT, commands=commands), self.capabilities)
+
+    def kept(self, commands: bytes) -> bytes:
+        """Return commands without the tokens that the driver does not announce."""
+        if not self.unannounced:
+            return commands
+        tokens = grammar.tokens_of(commands)
+        return b"".join(each for each in tokens if each[0] not in self.unannounced)
+
+
 # Wild inputs
 
 
@@ -152,18 +180,19 @@ def _kept(ddi: Since, commands: bytes) -> bytes:
 # Records
 
 
-def wild(data: bytes, ddi: Since) -> list[Record]:
+def wild(known: Known, data: bytes) -> list[Record]:
     """Return the records of a wild input, from the creation of its context to the end of that."""
-    return [ContextCreated(CONTEXT, int(ddi), TARGET), *_wild(data), ContextDestroyed(CONTEXT)]
+    context = ContextCreated(CONTEXT, int(known.ddi), TARGET)
+    return [context, *_wild(known, data), ContextDestroyed(CONTEXT)]
 
 
-def _wild(data: bytes) -> Iterator[Record]:
+def _wild(known: Known, data: bytes) -> Iterator[Record]:
     """Yield the calls of a wild input."""
     head = data[0] if data else 0
     buffer = list(COMMANDS)[(head & 3) + (head >> 3 & 2)]
     start = OFFSET if head & 4 else 0
     for commands in data[1:].split(CALL)[:_CALLS]:
-        commands = commands[: COMMANDS[buffer] - start]
+        commands = known.kept(commands)[: COMMANDS[buffer] - start]
         yield Called(call_of(commands, buffer, start, LAYOUTS[0], _CORNERS if head & 8 else None))
     if _ISSUE in data:
         yield Called(poll(buffer))

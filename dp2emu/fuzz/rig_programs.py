@@ -34,6 +34,7 @@ from dp2emu.fuzz.rig_inputs import (
     TAME,
     TARGET,
     WIDE_INDICES,
+    Known,
     Layout,
     call_of,
     corners,
@@ -49,6 +50,7 @@ _LOW, _HIGH = 8, 16
 """The indices in index buffers: from ``_LOW`` up to but without ``_HIGH``."""
 _NARROW = 80
 """Bytes of commands that have room for a state block of several states."""
+_LONGEST_INDEX = 0xFFFF
 _BLOCKS = 4
 """State blocks of a program at most."""
 
@@ -64,22 +66,19 @@ _Piece = bytes | Callable[[_Place], bytes]
 """Tokens, or a function that returns them for a place."""
 
 
-def records(ddi: Since, types: Sequence[int], data: bytes) -> list[Record]:
+def records(known: Known, data: bytes) -> list[Record]:
     """Return the records of an input, wild or tame, from the creation of its context to the end
-    of that.  ``types`` are the query types that programs may use.
+    of that.
     """
-    return program(ddi, types, data) if data[:1] == bytes((TAME,)) else wild(data, ddi)
+    return program(known, data) if data[:1] == bytes((TAME,)) else wild(known, data)
 
 
-def program(ddi: Since, types: Sequence[int], seed: bytes) -> list[Record]:
-    """Return the records of a program, from the creation of its context to the end of that.
-
-    ``types`` are the query types that it may use.
-    """
-    rng = Random(seed)
+def program(known: Known, seed: bytes) -> list[Record]:
+    """Return the records of a program, from the creation of its context to the end of that."""
+    rng, ddi = Random(seed), known.ddi
     own = [
         ContextCreated(CONTEXT, int(ddi), TARGET),
-        *_Program(rng, ddi, types).records(),
+        *_Program(rng, known).records(),
         ContextDestroyed(CONTEXT),
     ]
     if ddi < Since.DX7 or rng.random() < 0.7:
@@ -96,11 +95,10 @@ class _Program(msgspec.Struct):
     """
 
     rng: Random
-    ddi: Since
-    types: Sequence[int]
+    known: Known
     queries: dict[int, int] = msgspec.field(default_factory=dict)
     begun: set[int] = msgspec.field(default_factory=set)
-    blocks: int = 0
+    blocks: dict[int, list[RenderState]] = msgspec.field(default_factory=dict)
     layouts: tuple[Layout, ...] = LAYOUTS[:1]
     alpha: int = 0xFF
     source: Layout | None = None
@@ -154,11 +152,11 @@ class _Program(msgspec.Struct):
         rng = self.rng
         draws = _OLD
         pieces: list[_Piece] = [render_state(RenderState.CULLMODE, Cull.NONE)]
-        if self.ddi >= Since.DX8 and rng.random() < 0.6:
-            draws = _STREAMED[self.ddi >= Since.DX9]
+        if self.known.ddi >= Since.DX8 and rng.random() < 0.6:
+            draws = _STREAMED[self.known.ddi >= Since.DX9]
             pieces += [self._stream(), self._indices()]
-        if self.types:
-            kinds = enumerate((rng.choice(self.types) for _ in range(rng.randrange(10))), 1)
+        if self.known.types:
+            kinds = enumerate((rng.choice(self.known.types) for _ in range(rng.randrange(10))), 1)
             self.queries = dict(kinds)
             pieces += self._together(Op.CREATEQUERY, list(self.queries.items()))
         pieces += [self._step(draws) for _ in range(rng.randrange(3, 18))]
@@ -185,15 +183,20 @@ class _Program(msgspec.Struct):
             return self._query()
         if rng.random() < 0.4:
             return rng.choice(draws)(self)
-        steps = [step for step, since in _STEPS.items() if since <= self.ddi]
+        steps = [step for step, since in _STEPS.items() if since <= self.known.ddi]
         return rng.choice(steps)(self)
 
     def _states(self) -> bytes:
-        """Return a token that sets one or more render states."""
-        rng = self.rng
-        known = [state for state, (since, _) in _STATES.items() if since <= self.ddi]
-        chosen = rng.sample(known, rng.randrange(1, 4) if self.room > _NARROW else 1)
-        return _several(Op.RENDERSTATE, [(int(each), _STATES[each][1](self)) for each in chosen])
+        """Return a token that sets one or more render states; nothing if none is announced."""
+        states = [state for state, (since, _) in _STATES.items() if since <= self.known.ddi]
+        number = self.rng.randrange(1, 4) if self.room > _NARROW else 1
+        return self._set(self.rng.sample(states, number))
+
+    def _set(self, states: Sequence[RenderState]) -> bytes:
+        """Return a token that sets these states, as far as the driver announces the values."""
+        pairs = [(int(each), _STATES[each][1](self)) for each in states]
+        kept = [pair for pair in pairs if self.known.announces(render_state(*pair))]
+        return _several(Op.RENDERSTATE, kept) if kept else b""
 
     def _viewport(self) -> bytes:
         x, y, right, bottom = self._box()
@@ -206,7 +209,8 @@ class _Program(msgspec.Struct):
 
     def _scissor(self) -> bytes:
         enabled = render_state(RenderState.SCISSORTESTENABLE, self.rng.randrange(2))
-        return enabled + dwords(Op.SETSCISSORRECT, *self._box())
+        scissor = enabled + dwords(Op.SETSCISSORRECT, *self._box())
+        return scissor if self.known.announces(scissor) else b""
 
     def _clear(self) -> bytes:
         """Return a CLEAR of one or more rectangles."""
@@ -217,18 +221,29 @@ class _Program(msgspec.Struct):
         return token(Op.CLEAR, head + data, len(boxes))
 
     def _state_block(self) -> bytes:
-        """Return a STATESET that executes or captures a block, or those that record one."""
+        """Return tokens that execute or capture a block, or those that record one.
+
+        What a block captures shows when its states are set before and behind.
+        """
         rng = self.rng
-        if self.blocks and rng.random() < 0.7:
-            operation = rng.choice((StateSetOperation.EXECUTE, StateSetOperation.CAPTURE))
-            return dwords(Op.STATESET, operation, rng.randrange(self.blocks) + 1, 0)
-        if self.blocks == _BLOCKS:
-            return b""
-        self.blocks += 1
+        if not self.blocks or (len(self.blocks) < _BLOCKS and rng.random() < 0.3):
+            return self._recorded()
+        number = rng.choice(list(self.blocks))
+        execute = dwords(Op.STATESET, StateSetOperation.EXECUTE, number, 0)
+        if rng.random() < 0.4:
+            return execute
+        capture = dwords(Op.STATESET, StateSetOperation.CAPTURE, number, 0)
+        states = self.blocks[number]
+        return self._set(states) + capture + self._set(states) + execute
+
+    def _recorded(self) -> bytes:
+        rng, number = self.rng, len(self.blocks) + 1
+        states = [state for state, (since, _) in _STATES.items() if since <= self.known.ddi]
+        self.blocks[number] = rng.sample(states, rng.randrange(1, 4) if self.room > _NARROW else 1)
         return (
-            dwords(Op.STATESET, StateSetOperation.BEGIN, self.blocks, 0)
-            + self._states()
-            + dwords(Op.STATESET, StateSetOperation.END, self.blocks, 0)
+            dwords(Op.STATESET, StateSetOperation.BEGIN, number, 0)
+            + self._set(self.blocks[number])
+            + dwords(Op.STATESET, StateSetOperation.END, number, 0)
         )
 
     def _query(self) -> bytes:
@@ -258,15 +273,17 @@ class _Program(msgspec.Struct):
         layout = self.source = rng.choice(self.layouts)
         self.offset = 0
         chosen = dwords(Op.SETVERTEXSHADER, layout.fvf)
-        if self.ddi >= Since.DX9 and rng.random() < 0.5:
-            self.offset = rng.randrange(NUMBER - _HIGH + 1)
-            place = 0, layout.handle, self.offset * layout.stride, layout.stride
-            return chosen + dwords(Op.SETSTREAMSOURCE2, *place)
+        first = rng.randrange(NUMBER - _HIGH + 1)
+        moved = dwords(Op.SETSTREAMSOURCE2, 0, layout.handle, first * layout.stride, layout.stride)
+        if self.known.ddi >= Since.DX9 and rng.random() < 0.5 and self.known.announces(moved):
+            self.offset = first
+            return chosen + moved
         return chosen + dwords(Op.SETSTREAMSOURCE, 0, layout.handle, layout.stride)
 
     def _indices(self) -> bytes:
         """Return a token that chooses 16-bit or 32-bit indices."""
-        self.wide = self.rng.random() < 0.4
+        told = self.known.capabilities and self.known.capabilities.word("MaxVertexIndex")
+        self.wide = self.rng.random() < 0.4 and (told or _LONGEST_INDEX + 1) > _LONGEST_INDEX
         if self.wide:
             return dwords(Op.SETINDICES, WIDE_INDICES, 4)
         return dwords(Op.SETINDICES, INDICES, 2)

@@ -20,6 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from dp2emu.capture.records import Called, ContextCreated, ContextDestroyed, MemoryWritten, Record
+from dp2emu.conform.needed import lacking_of
 from dp2emu.conform.script import create, end
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import QueryType
@@ -35,7 +36,7 @@ from dp2emu.fuzz.cost import Bound
 from dp2emu.fuzz.findings import Finding, finding_of, site_of
 from dp2emu.fuzz.minimize import minimize
 from dp2emu.fuzz.rig_causes import WrongLength, length_trials, wrong_length
-from dp2emu.fuzz.rig_inputs import COMMANDS, CONTEXT, SIDE, SURFACES, TAME, TARGET
+from dp2emu.fuzz.rig_inputs import COMMANDS, CONTEXT, SIDE, SURFACES, TAME, TARGET, Known
 from dp2emu.fuzz.rig_judge import (
     Queries,
     Seen,
@@ -105,9 +106,10 @@ def target_of(setting: str) -> Target:
 
 
 def _capture(ddi: Since, data: bytes) -> Sequence[Record]:
-    return [*rig_inputs.setting(), *rig_programs.records(ddi, _BOTH, data)]
+    return [*rig_inputs.setting(), *rig_programs.records(Known(ddi, _BOTH), data)]
 
 
+_ASKED = (QueryType.EVENT, QueryType.OCCLUSION, QueryType.VCACHE)
 _BOTH = (QueryType.EVENT, QueryType.OCCLUSION)
 _RIGS: dict[str, Callable[..., Served]] = {"native": NativeDriver, "pipe": PipeRig}
 
@@ -125,7 +127,7 @@ class _Failed(Deviation):
 class Session:
     """A driver that is fuzzed, and what is known of it.  Mutable.
 
-    ``types`` are the query types that it creates, ``known`` the opcodes that it decodes,
+    ``about`` has what inputs depend on, ``known`` the opcodes that it decodes,
     ``draws`` whether it draws into memory, and ``prompt`` whether calls that end queries answer
     them.
     """
@@ -135,7 +137,7 @@ class Session:
         self._setting = setting
         self._ddi = Since(setting.ddi)
         self._emulator: Driver | None = None
-        self.types: tuple[int, ...] = ()
+        self.about = Known(self._ddi)
         self.known: frozenset[int] = frozenset()
         self.draws = False
         self.prompt = False
@@ -153,23 +155,45 @@ class Session:
     def probe(self) -> None:
         """Find out about the driver: see the attributes.  A probe that crashes tells nothing."""
         self.restart()
+        self._ask()
         if self._ddi >= Since.DX9:
-            asked = [QueryType.EVENT, QueryType.OCCLUSION, QueryType.VCACHE]
-            answers = [self._probed(rig_inputs.created(kind)) for kind in asked]
-            self.types = tuple(
-                kind for kind, answer in zip(asked, answers, strict=True)
-                if answer is not None and answer.ddrval == HResult.D3D_OK
-            )  # fmt: skip
-            self.prompt = bool(self.types) and all(self._answers_at_once() for _ in range(_PROBES))
+            self._probe_queries()
         self._probe_opcodes()
         if self._setting.tolerance is not None:
             self._probe_picture()
 
+    def _ask(self) -> None:
+        """Set what the driver announces in ``about``."""
+        try:
+            told = self._rig.capabilities()
+        except RigFailure:
+            self.restart()
+            return
+        if told is None:
+            return
+        ops = rig_inputs.tokens_until(self._ddi)
+        lacking = {op for op in ops if lacking_of(Call(CONTEXT, commands=_none_of(op)), told)}
+        self.about = Known(self._ddi, (), frozenset(lacking), told)
+
+    def _probe_queries(self) -> None:
+        """Set the types of ``about``, and ``prompt``."""
+        told = self.about.capabilities and self.about.capabilities.queries
+        asked = [kind for kind in _ASKED if told is None or kind in told]
+        answers = [self._probed(rig_inputs.created(kind)) for kind in asked]
+        types = tuple(
+            kind for kind, answer in zip(asked, answers, strict=True)
+            if answer is not None and answer.ddrval == HResult.D3D_OK
+        )  # fmt: skip
+        self.about = replace(self.about, types=types)
+        self.prompt = bool(types) and all(self._answers_at_once() for _ in range(_PROBES))
+
     def _answers_at_once(self) -> bool:
         """Return whether a call that ends a query of each type answers them."""
-        asked = b"".join(create(n, kind) + end(n) for n, kind in enumerate(self.types, 1))
+        asked = b"".join(create(n, kind) + end(n) for n, kind in enumerate(self.about.types, 1))
         answer = self._probed(asked)
-        return answer is not None and answer.response[2:4] == struct.pack("<H", len(self.types))
+        return answer is not None and answer.response[2:4] == struct.pack(
+            "<H", len(self.about.types)
+        )
 
     def _probe_opcodes(self) -> None:
         """Set ``known``; a driver that fails at tokens with a count of 0 is asked for few more."""
@@ -188,7 +212,7 @@ class Session:
         """Return the answer to commands in a context of their own; None if the driver fails."""
         data = bytes(1) + commands
         try:
-            replies = self._rig.perform(rig_programs.records(self._ddi, (), data))
+            replies = self._rig.perform(rig_programs.records(Known(self._ddi), data))
         except RigFailure:
             self.restart()
             return None
@@ -197,7 +221,7 @@ class Session:
     def _probe_picture(self) -> None:
         """Set ``draws``: one of a few tame programs changes the picture."""
         for number in range(_PROBES):
-            records = rig_programs.records(self._ddi, (), bytes((TAME, number)))
+            records = rig_programs.records(replace(self.about, types=()), bytes((TAME, number)))
             try:
                 *_, picture = self._rig.perform([*records, Finish(), _PICTURE])
                 self.draws |= isinstance(picture, bytes) and any(picture)
@@ -514,9 +538,7 @@ class _Trial:
         """Perform the inputs that are expected next."""
         session = self._session
         inputs = [
-            session.requests(
-                rig_programs.records(self._ddi, session.types, data), tame=_is_tame(data)
-            )
+            session.requests(rig_programs.records(session.about, data), tame=_is_tame(data))
             for data in islice(self._expected, self._together)
         ]
         played = session.play_together(inputs)
@@ -549,9 +571,8 @@ def _smaller(setting: RigSetting, finding: Finding) -> Finding:
     Raises OSError.
     """
     tame = _is_tame(finding.data)
-    ddi = Since(setting.ddi)
     session = _session(setting)
-    whole = rig_programs.records(ddi, session.types, finding.data)
+    whole = rig_programs.records(session.about, finding.data)
     # The memory of surfaces stays as the inputs before have left it, unless it is written.
     kept = {id(each) for each in whole if not isinstance(each, Called)}
     until = time.monotonic() + _SHRINK_SECONDS

@@ -10,13 +10,14 @@ import pytest
 
 from dp2emu.capture.records import Called
 from dp2emu.conform.script import create, dwords, end, token
+from dp2emu.d3d.capabilities import Capabilities
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import TABLE, Since
 from dp2emu.fuzz import grammar, rig_inputs, rig_programs
-from dp2emu.fuzz.rig_inputs import TAME
+from dp2emu.fuzz.rig_inputs import TAME, Known
 from dp2emu.fuzz.rig_judge import Queries, Seen, check_continued, check_walk, seen
 from dp2emu.fuzz.rigs import RigSetting, Session, target_of
 from dp2emu.fuzz.target import Deviation
@@ -109,10 +110,26 @@ def test_inputs_have_the_tokens_of_a_version_alone(ddi: Since) -> None:
     data = rig_inputs.seed(ddi, rng)
     for _ in range(60):
         data = rig_inputs.mutate(ddi, rng, data, rig_inputs.seed(ddi, rng))
-        for record in rig_programs.records(ddi, (), data):
+        for record in rig_programs.records(Known(ddi), data):
             if isinstance(record, Called) and data[:1] == bytes((TAME,)):
                 tokens = grammar.tokens_of(record.call.commands or b"")
                 assert all(TABLE[each[0]].since <= ddi for each in tokens if each[0] in TABLE)
+
+
+def test_what_a_driver_does_not_announce_is_not_sent() -> None:
+    words = {"PrimitiveMiscCaps": 0, "RasterCaps": 0, "AlphaCmpCaps": 0, "MaxVertexIndex": 0xFFFF}
+    known = Known(Since.DX9, (), frozenset({Op.SETPRIORITY}), Capabilities(9, words))
+    priority = dwords(Op.SETPRIORITY, 4, 1)
+    (_, call, _) = rig_programs.records(known, b"\0" + priority + create(1))
+    assert isinstance(call, Called) and call.call.commands == create(1)
+    sent = b""
+    for number in range(60):
+        for record in rig_programs.records(known, bytes((TAME, number))):
+            if isinstance(record, Called):
+                assert known.announces(record.call.commands or b"")
+                sent += record.call.commands or b""
+    assert dwords(Op.SETINDICES, rig_inputs.INDICES, 2) in sent
+    assert dwords(Op.SETINDICES, rig_inputs.WIDE_INDICES, 4) not in sent
 
 
 def played(spec: str, inputs: int, ddi: int = 9) -> Session:
@@ -123,7 +140,7 @@ def played(spec: str, inputs: int, ddi: int = 9) -> Session:
         data = (
             bytes((TAME,)) + rng.randbytes(8) if number % 2 else rig_inputs.seed(Since(ddi), rng)
         )
-        records = rig_programs.records(Since(ddi), session.types, data)
+        records = rig_programs.records(session.about, data)
         session.play(records, tame=data[:1] == bytes((TAME,)))
     session.close()
     return session
@@ -132,15 +149,15 @@ def played(spec: str, inputs: int, ddi: int = 9) -> Session:
 @pytest.mark.parametrize("kind", ["native", "pipe"])
 def test_a_driver_without_a_mistake_keeps_all_rules(kind: str) -> None:
     spec = f"native:{sample()}" if kind == "native" else f"pipe:{served_sample()}"
-    session = played(spec, 6)
-    assert session.types == (QueryType.EVENT, QueryType.OCCLUSION, QueryType.VCACHE)
+    session = played(spec, 4)
+    assert session.about.types == (QueryType.EVENT, QueryType.OCCLUSION, QueryType.VCACHE)
     assert Op.CLEAR in session.known and session.draws
 
 
 def test_a_crash_is_one_finding_with_call_token_and_stack() -> None:
     session = Session(RigSetting(f"native:{sample('CRASHES')}"))
     session.restart()
-    records = rig_programs.records(Since.DX9, (), b"\0" + token(Op.RENDERSTATE, bytes(8)))
+    records = rig_programs.records(Known(Since.DX9), b"\0" + token(Op.RENDERSTATE, bytes(8)))
     with pytest.raises(Deviation) as raised:
         session.play(records, tame=False)
     session.close()
@@ -178,12 +195,20 @@ def cause_of(bug: str, commands: bytes) -> str:
     return raised.value.site
 
 
-@pytest.mark.parametrize("behind", [create(1), b"\xff\0\0\0", dwords(Op.DELETEQUERY, 7)])
+@pytest.mark.parametrize(
+    "behind",
+    [
+        create(1),
+        pytest.param(b"\xff\0\0\0", marks=pytest.mark.slow),
+        pytest.param(dwords(Op.DELETEQUERY, 7), marks=pytest.mark.slow),
+    ],
+)
 def test_a_wrong_length_is_one_finding_whatever_is_behind(behind: bytes) -> None:
     boxes = token(Op.CLEAR, bytes(48), 2)
     assert cause_of("CLEAR_LENGTH", boxes + behind) == "the length of CLEAR"
 
 
+@pytest.mark.slow
 def test_a_driver_that_skips_invalid_tokens_is_not_said_to_mistake_lengths() -> None:
     assert "an unassigned opcode" in cause_of("UNKNOWN_SKIPPED", create(1) + b"\xff\0\0\0")
 
