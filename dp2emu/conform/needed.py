@@ -51,10 +51,17 @@ from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 
 def lacking(case: Case, capabilities: Capabilities) -> tuple[str, ...]:
     """Return the names of a case's needs that a driver tells about and does not announce."""
+    return _unmet(needs_of(case), capabilities)
+
+
+def lacking_of(call: Call, capabilities: Capabilities) -> tuple[str, ...]:
+    """Return the names of the needs of a call's tokens, as ``lacking``."""
+    return _unmet(tuple(dict.fromkeys(_of_call(call))), capabilities)
+
+
+def _unmet(needs: tuple[Need, ...], capabilities: Capabilities) -> tuple[str, ...]:
     return tuple(
-        need.name
-        for need in needs_of(case)
-        if need.told(capabilities) and not need.promised(capabilities)
+        need.name for need in needs if need.told(capabilities) and not need.promised(capabilities)
     )
 
 

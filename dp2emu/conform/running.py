@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from dp2emu.argument_check import checked
 from dp2emu.capture.records import (

@@ -1,8 +1,8 @@
 """Targets that fuzz a driver under test: a rig that stays up between inputs.
 
-Each input has a context of its own on surfaces that stay.  Its records go to the driver together,
-so that an input takes one exchange.  A crash, a hang, an access to a guard page, and an answer
-that breaks a rule (``rig_judge``) are findings.
+Each input has a context of its own on surfaces that stay.  Dozens of inputs go to the driver
+together, since each exchange takes as long as an input.  A crash, a hang, an access to a guard
+page, and an answer that breaks a rule (``rig_judge``) are findings.
 """
 
 from __future__ import annotations
@@ -10,14 +10,18 @@ from __future__ import annotations
 import json
 import struct
 import time
+from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from dp2emu.capture.records import Called, ContextCreated, ContextDestroyed, MemoryWritten, Record
+from dp2emu.conform.needed import lacking_of
+from dp2emu.conform.script import create, end
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
@@ -27,15 +31,17 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.parsers import WALK
 from dp2emu.dp2.table import TABLE, Since
 from dp2emu.errors import Dp2Error, Fault, Unsupported, UsageError
-from dp2emu.fuzz import rig_inputs
+from dp2emu.fuzz import rig_inputs, rig_programs
 from dp2emu.fuzz.cost import Bound
 from dp2emu.fuzz.findings import Finding, finding_of, site_of
 from dp2emu.fuzz.minimize import minimize
-from dp2emu.fuzz.rig_inputs import COMMANDS, CONTEXT, SIDE, SURFACES, TAME, TARGET
+from dp2emu.fuzz.rig_causes import WrongLength, length_trials, wrong_length
+from dp2emu.fuzz.rig_inputs import COMMANDS, CONTEXT, SIDE, SURFACES, TAME, TARGET, Known
 from dp2emu.fuzz.rig_judge import (
     Queries,
     Seen,
     check_answers,
+    check_continued,
     check_payloads,
     check_picture,
     check_walk,
@@ -47,7 +53,7 @@ from dp2emu.fuzz.target import Deviation, Target
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.limits import FUZZING
 from dp2emu.rig.failure import FindingKind, RigFailure
-from dp2emu.rig.served import NativeDriver, PipeRig, Served
+from dp2emu.rig.served import Finish, NativeDriver, PipeRig, Read, Request, Served
 from dp2emu.shader.engines import JIT, REFERENCE
 from dp2emu.shader.jit.machine import works
 
@@ -95,14 +101,15 @@ def target_of(setting: str) -> Target:
         kind, f"the driver {chosen.spec} keeps the rules of the interface",
         partial(_Trial, chosen), partial(rig_inputs.seed, ddi), partial(rig_inputs.mutate, ddi),
         rig_inputs.LONGEST, (), partial(_capture, ddi), cost=Bound(60.0, 60.0, 4096.0, 4096.0),
-        smaller=partial(_smaller, chosen), program=True,
+        smaller=partial(_smaller, chosen), program=True, ahead=_TOGETHER,
     )  # fmt: skip
 
 
 def _capture(ddi: Since, data: bytes) -> Sequence[Record]:
-    return [*rig_inputs.setting(), *rig_inputs.records(ddi, _BOTH, data)]
+    return [*rig_inputs.setting(), *rig_programs.records(Known(ddi, _BOTH), data)]
 
 
+_ASKED = (QueryType.EVENT, QueryType.OCCLUSION, QueryType.VCACHE)
 _BOTH = (QueryType.EVENT, QueryType.OCCLUSION)
 _RIGS: dict[str, Callable[..., Served]] = {"native": NativeDriver, "pipe": PipeRig}
 
@@ -120,8 +127,9 @@ class _Failed(Deviation):
 class Session:
     """A driver that is fuzzed, and what is known of it.  Mutable.
 
-    ``types`` are the query types that it creates, ``known`` the opcodes that it decodes, and
-    ``draws`` whether it draws into memory.
+    ``about`` has what inputs depend on, ``known`` the opcodes that it decodes,
+    ``draws`` whether it draws into memory, and ``prompt`` whether calls that end queries answer
+    them.
     """
 
     def __init__(self, setting: RigSetting) -> None:
@@ -129,9 +137,10 @@ class Session:
         self._setting = setting
         self._ddi = Since(setting.ddi)
         self._emulator: Driver | None = None
-        self.types: tuple[int, ...] = ()
+        self.about = Known(self._ddi)
         self.known: frozenset[int] = frozenset()
         self.draws = False
+        self.prompt = False
 
     def close(self) -> None:
         """End the driver."""
@@ -146,16 +155,45 @@ class Session:
     def probe(self) -> None:
         """Find out about the driver: see the attributes.  A probe that crashes tells nothing."""
         self.restart()
+        self._ask()
         if self._ddi >= Since.DX9:
-            asked = [QueryType.EVENT, QueryType.OCCLUSION, QueryType.VCACHE]
-            answers = [self._probed(rig_inputs.created(kind)) for kind in asked]
-            self.types = tuple(
-                kind for kind, answer in zip(asked, answers, strict=True)
-                if answer is not None and answer.ddrval == HResult.D3D_OK
-            )  # fmt: skip
+            self._probe_queries()
         self._probe_opcodes()
         if self._setting.tolerance is not None:
             self._probe_picture()
+
+    def _ask(self) -> None:
+        """Set what the driver announces in ``about``."""
+        try:
+            told = self._rig.capabilities()
+        except RigFailure:
+            self.restart()
+            return
+        if told is None:
+            return
+        ops = rig_inputs.tokens_until(self._ddi)
+        lacking = {op for op in ops if lacking_of(Call(CONTEXT, commands=_none_of(op)), told)}
+        self.about = Known(self._ddi, (), frozenset(lacking), told)
+
+    def _probe_queries(self) -> None:
+        """Set the types of ``about``, and ``prompt``."""
+        told = self.about.capabilities and self.about.capabilities.queries
+        asked = [kind for kind in _ASKED if told is None or kind in told]
+        answers = [self._probed(rig_inputs.created(kind)) for kind in asked]
+        types = tuple(
+            kind for kind, answer in zip(asked, answers, strict=True)
+            if answer is not None and answer.ddrval == HResult.D3D_OK
+        )  # fmt: skip
+        self.about = replace(self.about, types=types)
+        self.prompt = bool(types) and all(self._answers_at_once() for _ in range(_PROBES))
+
+    def _answers_at_once(self) -> bool:
+        """Return whether a call that ends a query of each type answers them."""
+        asked = b"".join(create(n, kind) + end(n) for n, kind in enumerate(self.about.types, 1))
+        answer = self._probed(asked)
+        return answer is not None and answer.response[2:4] == struct.pack(
+            "<H", len(self.about.types)
+        )
 
     def _probe_opcodes(self) -> None:
         """Set ``known``; a driver that fails at tokens with a count of 0 is asked for few more."""
@@ -174,7 +212,7 @@ class Session:
         """Return the answer to commands in a context of their own; None if the driver fails."""
         data = bytes(1) + commands
         try:
-            replies = self._rig.perform(rig_inputs.records(self._ddi, (), data))
+            replies = self._rig.perform(rig_programs.records(Known(self._ddi), data))
         except RigFailure:
             self.restart()
             return None
@@ -183,17 +221,13 @@ class Session:
     def _probe_picture(self) -> None:
         """Set ``draws``: one of a few tame programs changes the picture."""
         for number in range(_PROBES):
-            records = rig_inputs.records(self._ddi, (), bytes((TAME, number)))
+            records = rig_programs.records(replace(self.about, types=()), bytes((TAME, number)))
             try:
-                self._rig.perform(records)
-                self._rig.finish()
-                self.draws |= any(self._picture())
+                *_, picture = self._rig.perform([*records, Finish(), _PICTURE])
+                self.draws |= isinstance(picture, bytes) and any(picture)
             except RigFailure:
                 self.restart()
                 return
-
-    def _picture(self) -> bytes:
-        return self._rig.read(TARGET, 0, 4 * SIDE * SIDE)
 
     # Inputs
 
@@ -202,24 +236,89 @@ class Session:
 
         Raises Deviation.
         """
-        replies = self._performed(records)
+        requests = self.requests(records, tame=tame)
+        return self.judge(requests, self._performed(requests), tame=tame)
+
+    def requests(self, records: Sequence[Record], *, tame: bool) -> list[Request]:
+        """Return what an input asks of the driver: its records, and the picture of a tame one."""
+        picture = [Finish(), _PICTURE] if tame and self.draws else []
+        return [*records, *picture]
+
+    def play_together(self, inputs: Sequence[Sequence[Request]]) -> list[Replies | _Failed]:
+        """Perform inputs at once; returns the replies to each, or its failure.
+
+        After a failure the driver has been started afresh, and has had the other inputs too.
+        """
+        try:
+            replies = self._rig.perform(chain.from_iterable(inputs))
+        except RigFailure as failure:
+            return self._played_in_steps(inputs, failure, self._rig.performed)
+        rest = iter(replies)
+        return [list(islice(rest, len(each))) for each in inputs]
+
+    def _played_in_steps(
+        self, inputs: Sequence[Sequence[Request]], failure: RigFailure, performed: int
+    ) -> list[Replies | _Failed]:
+        """Perform inputs again, one request at a time, since some replies may have been lost.
+
+        If nothing fails then, the failure belongs to the first input that was not answered.
+        """
+        self.restart()
+        played = [self._stepped(each) for each in inputs]
+        if not any(isinstance(each, _Failed) for each in played):
+            number = 0
+            while performed >= len(inputs[number]) and number < len(inputs) - 1:
+                performed -= len(inputs[number])
+                number += 1
+            played[number] = _failed(failure, inputs[number], performed)
+            self.restart()
+        return played
+
+    def _stepped(self, requests: Sequence[Request]) -> Replies | _Failed:
+        replies: Replies = []
+        for number, request in enumerate(requests):
+            try:
+                replies += self._rig.perform([request])
+            except RigFailure as failure:
+                self.restart()
+                return _failed(failure, requests, number)
+        return replies
+
+    def judge(self, requests: Sequence[Request], replies: Replies, *, tame: bool) -> list[Seen]:
+        """Judge the replies to an input; returns the calls.  Raises Deviation."""
         calls = [
-            seen(record.call, reply)
-            for record, reply in zip(records, replies, strict=True)
-            if isinstance(record, Called) and isinstance(reply, Answer)
+            seen(request.call, reply)
+            for request, reply in zip(requests, replies, strict=True)
+            if isinstance(request, Called) and isinstance(reply, Answer)
         ]
         queries = self._judged(calls)
         if queries is not None:
             self._await(queries, calls)
         if tame:
-            self._compare(records, calls, queries)
+            picture = next((each for each in replies if isinstance(each, bytes)), None)
+            self._compare(requests, calls, queries, picture)
         return calls
 
-    def _performed(self, records: Sequence[Record]) -> list[Answer | int]:
+    def cause(self, error: Deviation, requests: Sequence[Request]) -> Deviation:
+        """Return the deviation of an input, or the mistake about a token's length behind it."""
+        calls = [seen(each.call, _NO_ANSWER) for each in requests if isinstance(each, Called)]
+        trials = length_trials(calls, self._ddi)
+        records = [record for trial in trials for record in trial.records(self._ddi)]
         try:
-            return self._rig.perform(records)
+            replies = self._rig.perform(records)
+        except RigFailure:
+            self.restart()
+            return error
+        answers = [each for each in replies if isinstance(each, Answer)]
+        if len(answers) != len(trials):
+            return error
+        return wrong_length(trials, answers, self._ddi, error.report) or error
+
+    def _performed(self, requests: Sequence[Request]) -> Replies:
+        try:
+            return self._rig.perform(requests)
         except RigFailure as failure:
-            raise _failed(failure, records, self._rig.performed) from None
+            raise _failed(failure, requests, self._rig.performed) from None
 
     def _judged(self, calls: Sequence[Seen]) -> Queries | None:
         """Judge calls by the rules that always hold; returns the queries, None without calls."""
@@ -258,7 +357,7 @@ class Session:
 
     # The emulator
 
-    def _emulated(self, records: Sequence[Record]) -> list[Seen]:
+    def _emulated(self, records: Sequence[Request]) -> list[Seen]:
         """Return the calls of records as the emulator answers them."""
         driver = self._emulator
         if driver is None:
@@ -271,7 +370,9 @@ class Session:
         calls = []
         for record in records:
             if isinstance(record, ContextCreated):
-                driver.create_context(CONTEXT, interface=record.interface, color=TARGET)
+                driver.create_context(
+                    record.context, interface=record.interface, color=record.color
+                )
             elif isinstance(record, MemoryWritten):
                 driver.gpu.heap.write(record.handle, record.offset, record.data)
             elif isinstance(record, Called):
@@ -301,21 +402,25 @@ class Session:
         )
 
     def _compare(
-        self, records: Sequence[Record], calls: Sequence[Seen], queries: Queries | None
-    ) -> None:
+        self, records: Sequence[Request], calls: Sequence[Seen], queries: Queries | None,
+        picture: bytes | None,
+    ) -> None:  # fmt: skip
         """Compare a tame input with the emulator.  Raises Deviation."""
         ours = self._emulated(records)
         check_answers(ours, calls)
+        if any(each.failed for each in ours):
+            return  # how much of a draw that fails is drawn is the driver's affair
         if queries is not None and self._ddi >= Since.DX9:
             expected = Queries(COMMANDS.get(calls[-1].call.lpDDCommands, 0))
             for one in ours:
                 expected.hear(one, _bytes_of(one.call))
             check_payloads(expected, queries)
-        if self.draws:
+            if self.prompt:
+                check_continued(expected, queries)
+        if picture is not None:
             assert self._emulator is not None and self._setting.tolerance is not None
-            self._rig.finish()
             mine = self._emulator.read(TARGET, 0, 4 * SIDE * SIDE)
-            check_picture(mine, self._picture(), self._setting.tolerance, SIDE)
+            check_picture(mine, picture, self._setting.tolerance, SIDE)
 
 
 def _bytes_of(call: Call) -> bytes:
@@ -346,7 +451,7 @@ def _head_bytes(op: int) -> int:
     return int(token.head_dtype.itemsize)
 
 
-def _failed(failure: RigFailure, records: Sequence[Record], performed: int) -> _Failed:
+def _failed(failure: RigFailure, records: Sequence[Request], performed: int) -> _Failed:
     """Return the finding for a failure of the process; ``performed`` records had a reply."""
     finding = failure.finding
     lines = [finding.report]
@@ -354,7 +459,7 @@ def _failed(failure: RigFailure, records: Sequence[Record], performed: int) -> _
     if isinstance(record, Called):
         number = sum(isinstance(each, Called) for each in records[:performed])
         lines.append(f"in call {number}")
-        tokens = seen(record.call, Answer(0, 0, 0)).found
+        tokens = seen(record.call, _NO_ANSWER).found
         names = [f"{token.name} at byte {at}" for at, token, *_ in tokens.commands]
         if tokens.wrong is not None:
             names.append(f"an undecodable token at byte {tokens.stop}")
@@ -373,24 +478,77 @@ def _session(setting: RigSetting) -> Session:
     return session
 
 
+_NO_ANSWER = Answer(0, 0, 0)
+_TOGETHER = 32
+"""Most inputs that go to the driver at once."""
+Replies = list[Answer | int | bytes]
+_PICTURE = Read(TARGET, 0, 4 * SIDE * SIDE)
+
+
 class _Trial:
-    """A trial of inputs on a driver that stays up.  Mutable."""
+    """A trial of inputs on a driver that stays up.  Mutable: inputs are expected, and performed.
+
+    After a failure an input goes alone, after each success twice as many as before.
+    """
 
     def __init__(self, setting: RigSetting) -> None:
         self._session = _session(setting)
         self._ddi = Since(setting.ddi)
+        self._expected: deque[bytes] = deque()
+        self._played: deque[tuple[list[Request], Replies | _Failed]] = deque()
+        self._together = _TOGETHER
+        self._causes: dict[str, Deviation] = {}
+
+    def expect(self, inputs: Sequence[bytes]) -> None:
+        """Note the inputs of the next calls, in order."""
+        self._expected, self._played = deque(inputs), deque()
 
     def __call__(self, data: bytes) -> Hashable:
         """Try an input; returns the pairs of tokens that were executed, and the results."""
-        records = rig_inputs.records(self._ddi, self._session.types, data)
+        if not self._expected or self._expected[0] != data:
+            self.expect([data])
+        if not self._played:
+            self._play()
+        self._expected.popleft()
+        requests, replies = self._played.popleft()
+        tame = _is_tame(data)
         try:
-            calls = self._session.play(records, tame=data[:1] == bytes((TAME,)))
-        except _Failed:
-            self._session.restart()
-            raise
-        if data[:1] == bytes((TAME,)):
+            if isinstance(replies, _Failed):
+                raise replies
+            calls = self._session.judge(requests, replies, tame=tame)
+        except Deviation as error:
+            raise self._cause(error, requests) from None
+        if tame:
             return frozenset()
         return frozenset(each for one in calls for each in _features(one))
+
+    def _cause(self, error: Deviation, requests: Sequence[Request]) -> Deviation:
+        """Return the cause of a deviation; of failures of the process, which take a while, only
+        of the first of each kind.
+        """
+        if not isinstance(error, _Failed):
+            return self._session.cause(error, requests)
+        self._session.restart()
+        if error.site not in self._causes:
+            self._causes[error.site] = self._session.cause(error, requests)
+        known = self._causes[error.site]
+        return error if known.site == error.site else known
+
+    def _play(self) -> None:
+        """Perform the inputs that are expected next."""
+        session = self._session
+        inputs = [
+            session.requests(rig_programs.records(session.about, data), tame=_is_tame(data))
+            for data in islice(self._expected, self._together)
+        ]
+        played = session.play_together(inputs)
+        failed = any(isinstance(each, _Failed) for each in played)
+        self._together = 1 if failed else min(2 * self._together, _TOGETHER)
+        self._played.extend(zip(inputs, played, strict=True))
+
+
+def _is_tame(data: bytes) -> bool:
+    return data[:1] == bytes((TAME,))
 
 
 def _features(one: Seen) -> list[Hashable]:
@@ -412,10 +570,9 @@ def _smaller(setting: RigSetting, finding: Finding) -> Finding:
 
     Raises OSError.
     """
-    tame = finding.data[:1] == bytes((TAME,))
-    ddi = Since(setting.ddi)
+    tame = _is_tame(finding.data)
     session = _session(setting)
-    whole = rig_inputs.records(ddi, session.types, finding.data)
+    whole = rig_programs.records(session.about, finding.data)
     # The memory of surfaces stays as the inputs before have left it, unless it is written.
     kept = {id(each) for each in whole if not isinstance(each, Called)}
     until = time.monotonic() + _SHRINK_SECONDS
@@ -429,6 +586,8 @@ def _smaller(setting: RigSetting, finding: Finding) -> Finding:
         except Deviation as error:
             if isinstance(error, _Failed):
                 session.restart()
+            if site_of(error) != finding.site:
+                error = session.cause(error, records)
             same = site_of(error) == finding.site
             if same:
                 last["error"] = error
@@ -442,6 +601,9 @@ def _smaller(setting: RigSetting, finding: Finding) -> Finding:
         again = "A fresh driver does not do it: it depends on the inputs before."
         told = f"{finding.what}\n{again}"
         return replace(finding, records=(*rig_inputs.setting(), *whole), what=told)
+    if isinstance(last["error"], WrongLength):
+        found = finding_of(finding.target, last["error"], finding.data)
+        return replace(found, records=(*rig_inputs.setting(), *last["error"].records))
     hangs = finding.site.startswith(FindingKind.TIMEOUT.value)
     small = minimize(whole, fails, _HANGING_TRIES if hangs else _TRIES, whole_tokens=True)
     session.restart()

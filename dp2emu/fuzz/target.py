@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -38,6 +38,16 @@ An exception is a finding, except ``Dp2Error``, which is the right answer to a d
 feature."""
 
 
+class Expecting(Protocol):
+    """A trial that knows inputs before it tries them."""
+
+    def __call__(self, data: bytes) -> Hashable:
+        """Try an input."""
+
+    def expect(self, inputs: Sequence[bytes]) -> None:
+        """Note the inputs of the next calls, in order."""
+
+
 def _no_capture(data: bytes) -> Sequence[Record] | None:
     return None
 
@@ -55,6 +65,8 @@ class Target(msgspec.Struct, frozen=True):
     they compare with constants that an input may have to contain.
     ``smaller`` returns a ``findings.Finding`` with smaller records; None: inputs lose bytes.
     ``program``: a finding is also saved as a program in C.
+    ``ahead`` is the number of inputs that a trial wants to know before it tries the first of them,
+    by its method ``expect``; 0: none.
     """
 
     name: str
@@ -74,6 +86,7 @@ class Target(msgspec.Struct, frozen=True):
     pace: float = 0.25
     smaller: Callable[[Any], Any] | None = None
     program: bool = False
+    ahead: int = 0
 
     def allowed(self, data: bytes) -> Cost:
         """Return the most that the input ``data`` may cost."""

@@ -15,6 +15,7 @@ import re
 import struct
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -22,7 +23,7 @@ from pathlib import Path
 from random import Random
 from time import perf_counter
 from types import CodeType, FunctionType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -34,7 +35,7 @@ from dp2emu.fuzz.cost import Bench, Calls, Gauge, Rates, calls_of
 from dp2emu.fuzz.findings import Finding, Findings, finding_of, site_of
 from dp2emu.fuzz.growth import Heaviest
 from dp2emu.fuzz.minimize import Budget, shrink_bytes
-from dp2emu.fuzz.target import Target, Trial
+from dp2emu.fuzz.target import Expecting, Target, Trial
 from dp2emu.guard_pages import Edge, GuardPages
 from dp2emu.process.worker import end_with_parent
 
@@ -178,6 +179,7 @@ class Worker:
         self._findings = Findings(folder / "findings")
         self._known: set[str] = set()
         self._trial: Trial = target.make()
+        self._ready: deque[bytes] = deque()
         seeds = (target.seed(self._rng)[: target.most] for _ in range(_SEEDS))
         self.corpus = Corpus(folder / target.name, target.most, seeds)
         self._look = time.monotonic() + _REFRESH
@@ -200,8 +202,17 @@ class Worker:
                     self._refresh(now)
             self.execs += 1
             if not self._climbs():
-                self._try(self._input())
+                self._try(self._next())
         self._report()
+
+    def _next(self) -> bytes:
+        """Return the next input, after making several if the trial wants to know them."""
+        if not self._ready:
+            number = max(self.target.ahead, 1)
+            self._ready.extend(self._input() for _ in range(number))
+            if self.target.ahead:
+                cast(Expecting, self._trial).expect(self._ready)
+        return self._ready.popleft()
 
     def try_input(self, data: bytes) -> None:
         """Try an input, and keep it if it has a new feature or covers a new line."""

@@ -105,6 +105,11 @@ class Guarded:
         self.address = start + self._before
         self._start = start
         self._memory[_AHEAD : self._behind] = bytes([_FILLER]) * room
+        end = self._before + size
+        self._fillers = (
+            (_AHEAD, self._before, bytes([_FILLER]) * (self._before - _AHEAD)),
+            (end, self._behind, bytes([_FILLER]) * (self._behind - end)),
+        )
         self._memory[self._before : self._before + size] = bytes(size)
         _protect(start, _AHEAD)
         _protect(start + self._behind, _BEHIND)
@@ -117,19 +122,14 @@ class Guarded:
         """Load ``size`` bytes from byte ``offset`` of the memory; the caller checks the bounds."""
         return self._memory[self._before + offset : self._before + offset + size]
 
-    def _fillers(self) -> tuple[bytes, bytes]:
-        """Return the bytes directly before the memory and directly after it."""
-        first = self._memory[_AHEAD : self._before]
-        return first, self._memory[self._before + self.size : self._behind]
-
     def intact(self) -> bool:
         """Return whether the filler bytes directly before and after the memory are unchanged."""
-        first, last = self._fillers()
-        return (first + last).count(_FILLER) == len(first) + len(last)
+        memory = self._memory
+        return all(memory[start:end] == filler for start, end, filler in self._fillers)
 
     def stored(self) -> str:
         """Describe the changed filler byte next to the memory; one of them has changed."""
-        first, last = self._fillers()
+        first, last = (self._memory[start:end] for start, end, _ in self._fillers)
         filler = bytes([_FILLER])
         behind = len(last) - len(last.lstrip(filler))
         if behind < len(last):
@@ -175,9 +175,11 @@ _kept: list[Any] = []
 """Handlers of fault signals and their stack, listed so that they are never garbage collected."""
 
 
-def report_faults(where: Callable[[int], str | None], library: str) -> None:
+def report_faults(
+    where: Callable[[int], str | None], library: str, flush: Callable[[], None]
+) -> None:
     """Report the addresses of faults of this process on standard error, described by ``where``,
-    and the functions of the driver's ``library`` on the stack.
+    and the functions of the driver's ``library`` on the stack; ``flush`` sends earlier replies.
 
     Does nothing except on Linux: elsewhere a fault's signal ends the process without a report.
     """
@@ -190,6 +192,7 @@ def report_faults(where: Callable[[int], str | None], library: str) -> None:
         reporting.append(number)
         code = ctypes.c_int.from_address(information + _CODE).value
         address = ctypes.c_size_t.from_address(information + _ADDRESS).value
+        flush()
         _report_and_end(number, _described(number, code, address, where), library)
 
     reporting: list[int] = []
@@ -302,9 +305,11 @@ class Host:
     surfaces and contexts, by the rig's numbers.
     """
 
-    def __init__(self, library: ctypes.CDLL) -> None:
+    def __init__(self, library: ctypes.CDLL, flush: Callable[[], None]) -> None:
+        """``flush`` sends the replies so far, before this process ends with a finding."""
         self.ticks = 0
         self._library = library
+        self._flush = flush
         self._draw = library.D3dDrawPrimitives2
         self._create = getattr(library, "D3dContextCreate", None)
         self._destroy = getattr(library, "D3dContextDestroy", None)
@@ -560,6 +565,7 @@ class Host:
         for memory in self._memories():
             if not memory.intact():
                 what = f"{MARK} {FindingKind.OVERRUN.value} {memory.stored()}\n"
+                self._flush()
                 os.write(2, what.encode())
                 os._exit(1)
 
@@ -619,9 +625,9 @@ def serve(reader: BinaryIO, writer: BinaryIO, library: str, errors: str = "") ->
     if errors:
         with open(errors, "ab") as file:
             os.dup2(file.fileno(), 2)
-    host = Host(ctypes.CDLL(library))
+    host = Host(ctypes.CDLL(library), writer.flush)
     if "ASAN_OPTIONS" not in os.environ:
-        report_faults(host.where, library)
+        report_faults(host.where, library, writer.flush)
     try:
         _answer_all(host, reader, writer)
     except (EOFError, BrokenPipeError):
@@ -631,16 +637,40 @@ def serve(reader: BinaryIO, writer: BinaryIO, library: str, errors: str = "") ->
 
 
 def _answer_all(host: Host, reader: BinaryIO, writer: BinaryIO) -> None:
-    def take(size: int) -> bytes:
-        data = reader.read(size)
-        if len(data) < size:
-            raise EOFError
-        return data
-
-    if take(len(MAGIC)) != MAGIC:
+    requests = _Requests(reader, writer.flush)
+    if requests.take(len(MAGIC)) != MAGIC:
         raise CaptureError("the rig does not begin with the magic of a raw log")
     writer.write(MAGIC)
-    while (message := receive(take)).tag != END:
+    while (message := receive(requests.take)).tag != END:
         tag, payload = host.answer(message)
         writer.write(pack(tag, host.ticks, payload))
-        writer.flush()
+
+
+class _Requests:
+    """The requests of a rig, which often sends many at once.  Mutable: they are taken.
+
+    Replies are sent before it waits for more: one transmission answers all that came together.
+    """
+
+    def __init__(self, reader: Any, flush: Callable[[], None]) -> None:
+        self._reader = reader
+        self._flush = flush
+        self._data = b""
+        self._at = 0
+
+    def take(self, size: int) -> bytes:
+        """Return the next ``size`` bytes.  Raises EOFError if there are fewer."""
+        until = self._at + size
+        while until > len(self._data):
+            self._flush()
+            more = self._reader.read1(_CHUNK)
+            if not more:
+                raise EOFError
+            self._data = self._data[self._at :] + more
+            self._at, until = 0, size
+        found = self._data[self._at : until]
+        self._at = until
+        return found
+
+
+_CHUNK = 64 << 10

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 from dp2emu.argument_check import checked
 from dp2emu.capture.payloads import MEMORY_PIECE, Head, Kind, Payload, decode, encode
@@ -78,6 +78,21 @@ class _Forked(ForkedWorker):
     def wait(self, timeout: float | None = None) -> int:
         """Return the exit code; a process that has not ended is ended."""
         return super().wait()
+
+
+class Read(NamedTuple):
+    """A request of ``Served.perform`` for ``size`` bytes of a surface."""
+
+    handle: int
+    offset: int
+    size: int
+
+
+class Finish(NamedTuple):
+    """A request of ``Served.perform`` that the driver finish all its drawing."""
+
+
+Request = Record | Read | Finish
 
 
 @checked
@@ -215,19 +230,19 @@ class Served:
         """Ask the driver to finish all its drawing, and wait for that."""
         self._done(self._exchange(Ask.FINISH, b""))
 
-    def perform(self, records: Iterable[Record]) -> list[Answer | int]:
-        """Perform records without waiting for the reply to each; returns the answers of calls, and
-        the driver's results for the others, in order.
+    def perform(self, requests: Iterable[Request]) -> list[Answer | int | bytes]:
+        """Perform records and other requests without waiting for the reply to each; returns the
+        answers of calls, the bytes of reads, and the driver's results for the others, in order.
 
         ``performed`` is the number of replies that came, also if RigFailure is raised.  All
-        records together may take ``timeout`` seconds.
+        requests together may take ``timeout`` seconds.
         """
         self._start()
         self.performed = 0
-        sent = [encode(Called(r.call, self._abi) if isinstance(r, Called) else r) for r in records]
-        replies: list[Answer | int] = []
+        packed = [self._packed(request) for request in requests]
+        replies: list[Answer | int | bytes] = []
         with self._supervised(self._timeout):
-            for window in _windows([pack(kind, 0, payload) for kind, _, payload in sent]):
+            for window in _windows(packed):
                 assert self._process is not None
                 self._process.stdin.write(b"".join(window))
                 self._process.stdin.flush()
@@ -236,15 +251,30 @@ class Served:
                     self.performed += 1
         return replies
 
-    def _reply(self, reply: Message) -> Answer | int:
-        """Return the answer in a reply or its result.  Raises CaptureError if it has neither."""
+    def _packed(self, request: Request) -> bytes:
+        """Return the bytes of a request."""
+        if isinstance(request, Read):
+            return pack(Ask.READ, 0, wire.READ.pack(*request))
+        if isinstance(request, Finish):
+            return pack(Ask.FINISH, 0, b"")
+        if isinstance(request, Called):
+            request = Called(request.call, self._abi)
+        kind, _, payload = encode(request)
+        return pack(kind, 0, payload)
+
+    def _reply(self, reply: Message) -> Answer | int | bytes:
+        """Return the answer, bytes or result in a reply.  Raises CaptureError if it has none."""
         self.time = reply.time
         if reply.tag == Kind.ANSWER:
             answered = decode(Kind.ANSWER, reply.time, reply.payload)
             assert isinstance(answered, Answered)
             return answered.answer
+        if reply.tag == Kind.MEMORY:
+            written = decode(Kind.MEMORY, reply.time, reply.payload)
+            assert isinstance(written, MemoryWritten)
+            return bytes(written.data)
         if reply.tag != Reply.DONE:
-            raise CaptureError(f"record {reply.tag} where ANSWER or DONE was expected")
+            raise CaptureError(f"record {reply.tag} where ANSWER, MEMORY or DONE was expected")
         (result,) = wire.DONE.unpack(reply.payload)
         if result in (wire.CORRUPT, wire.UNKNOWN):
             raise CaptureError("the stub could not read what it was asked")
