@@ -1,0 +1,70 @@
+"""Suspects: features that cases which fail have, and cases which pass have not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from dp2emu.conform.case import ANY_RESULT, Case
+from dp2emu.conform.features import draws, features
+from dp2emu.conform.operands import Feature
+from dp2emu.conform.running import Outcome, Verdict
+from dp2emu.conform.symptoms import is_drawn
+
+_SHOWS = 10
+"""Of so many failing cases that use what is wrong, one may pass: a mistake is not always seen."""
+
+
+class Suspect(NamedTuple):
+    """What failing cases use: ``what``, by which they have one cause, and ``value``."""
+
+    what: str
+    value: str
+
+
+def suspects(
+    failed: Sequence[Outcome], run: Iterable[Outcome], pairs: bool = False
+) -> dict[str, frozenset[Suspect]]:
+    """By the name of each failed case, the features that may be at fault.
+
+    A feature is acquitted by passing cases that use it: of a case that draws something wrong, by
+    cases whose pictures are looked at; of others, by all cases but those in which every result is
+    right.  ``pairs`` are features of draws, each together with a state.
+    """
+    passed = [each.case for each in run if each.verdict is Verdict.PASSED]
+    found: dict[str, frozenset[Suspect]] = {}
+    for drawn in (True, False):
+        group = [each.case for each in failed if is_drawn(each) is drawn]
+        used = {case.name: _used(case, pairs) for case in group}
+        witnesses = [case for case in passed if _tells(case, drawn)] if group else []
+        right = Counter(one for case in witnesses for one in _used(case, pairs))
+        wrong = Counter(one for each in used.values() for one in each)
+        found |= {
+            name: frozenset(one for one in each if right[one] * _SHOWS <= wrong[one])
+            for name, each in used.items()
+        }
+    return found
+
+
+def _tells(case: Case, drawn: bool) -> bool:
+    """Whether a case that passes tells that what it uses is right."""
+    return draws(case) if drawn else all(each.ddrval != ANY_RESULT for each in case.expected)
+
+
+def _used(case: Case, pairs: bool) -> frozenset[Suspect]:
+    used = features(case)
+    if not pairs:
+        return frozenset(Suspect(*each) for each in used)
+    primitives = [each for each in used if each[0] == "primitive type"]
+    states = [each for each in used if each[0].startswith(_STATES)]
+    return frozenset(_pair(*each) for each in product(primitives, states))
+
+
+_STATES = "D3DRS_", "D3DTSS_"
+"""How the names of states begin."""
+
+
+def _pair(primitive: Feature, state: Feature) -> Suspect:
+    return Suspect(f"{primitive[1]} with {state[0]}", state[1])
