@@ -10,17 +10,18 @@ from msgspec.structs import replace
 from dp2emu.conform import picture_errors
 from dp2emu.conform.case import Case
 from dp2emu.conform.cause import Groups, cause_of
-from dp2emu.conform.emulated import MOVES, Move, explaining_move, still, target_of
+from dp2emu.conform.emulated import MOVES, SLIGHT, Move, explaining_move, still, target_of
 from dp2emu.conform.evidence import WrongMemory
 from dp2emu.conform.features import features
 from dp2emu.conform.operands import COLOURS
 from dp2emu.conform.picture_errors import SeenPicture, explained, parts_of
 from dp2emu.conform.running import Outcome, Verdict
-from dp2emu.conform.symptoms import NOTHING, counted, is_drawn, is_empty, pictures
+from dp2emu.conform.symptoms import NOTHING, counted, is_drawn, is_empty, pictures, whole
 from dp2emu.conform.target import TARGET
 
 _COVERAGE = ("draw.coverage.", "coverage.")
 """How the names of the cases begin that isolate coverage."""
+_ALL = (*MOVES, *SLIGHT)
 _AROUND = 4
 """Number of the pixels around a primitive between their centres."""
 
@@ -65,7 +66,7 @@ def coverage(rule: str, failed: list[Outcome], run: Sequence[Outcome]) -> Groups
     pictures that are left the other rules see what is inside of primitives.
     """
     own = [each for each in _isolating(failed) if is_drawn(each)]
-    if not any(map(_other_shape, own)) or not all(_beside_edges(each, MOVES) for each in own):
+    if not any(map(_other_shape, own)) or not all(_beside_edges(each, _ALL) for each in own):
         return [], failed
     move = explaining_move([(each.case, each.evidence) for each in own])
     if move is None and all(map(is_empty, own)):
@@ -73,7 +74,7 @@ def coverage(rule: str, failed: list[Outcome], run: Sequence[Outcome]) -> Groups
     what = "coverage: pixels at the edges of primitives are wrong"
     if move is not None:
         what += f", as if vertices were moved by ({move[0]:g}, {move[1]:g}) pixels"
-    moves = MOVES if move is None else (move,)
+    moves = _ALL if move is None else (move,)
     others: list[Outcome] = []
     left: list[Outcome] = []
     names = {each.case.name for each in own}
@@ -151,10 +152,11 @@ def colours(rule: str, failed: list[Outcome], run: Sequence[Outcome]) -> Groups:
     if not own or any(map(_other_shape, own)) or any(each.case.shown for each in passed):
         return [], failed
     names = {each.case.name for each in own}
+    error = _wrong_colours(own)
     rest = [each for each in failed if each.case.name not in names]
-    others = [each for each in rest if _by_colours(each)]
+    others = [each for each in rest if _by_colours(each) or error in whole(each)]
     left = [each for each in rest if each not in others]
-    return [cause_of(rule, f"colours of vertices: {_wrong_colours(own)}", own, others)], left
+    return [cause_of(rule, f"colours: {error}", own, others)], left
 
 
 def _wrong_colours(own: Sequence[Outcome]) -> str:

@@ -20,6 +20,8 @@ from dp2emu.conform.operands import (
     primitives,
     queries,
 )
+from dp2emu.conform.script import box_vertices
+from dp2emu.conform.target import BACK, FIRST_BOX
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Cull, Format, QueryType, RenderState
 from dp2emu.d3d.fvf import DIFFUSE
@@ -40,6 +42,8 @@ _STATES: dict[int, tuple[type[SdkEnum], Callable[[tuple[int, ...]], tuple[int, .
 the state's number and value."""
 _DEFAULTS = {sdk_name(WireRenderState, RenderState.CULLMODE) or "": Cull.CCW.sdk}
 """The states before they are set, of those by whose defaults triangles are not drawn."""
+_FIRST = box_vertices(*FIRST_BOX, BACK)
+"""The vertices of the box that is drawn before a case where there is no CLEAR token."""
 _DRAW = re.compile("POINTS|LINE|TRIANGLE|DRAW")
 """In the names of the tokens that draw."""
 
@@ -56,7 +60,9 @@ def draws(case: Case) -> bool:
 
     Cases of token lengths draw to see that the next token is executed; they do not count.
     """
-    counts = any(owed.type == QueryType.OCCLUSION for owed in case.owed)
+    counts = any(
+        owed.type == QueryType.OCCLUSION and any(owed.begins) for owed in case.owed
+    )
     return (bool(case.shown) or counts) and not case.name.startswith("walk.")
 
 
@@ -102,7 +108,7 @@ class _Play:
             self.found.add((op.sdk, ""))
             if op in _SETS:
                 _SETS[op](self, body.items)
-            elif _DRAW.search(op.name) and command.n:
+            elif _DRAW.search(op.name) and command.n and call.vertices != _FIRST:
                 self.found |= {*self._states.items(), *primitives(command, body)}
                 self.found |= {*self._vertices(op, call)} | ({(ABSENT, "")} if absent else set())
 

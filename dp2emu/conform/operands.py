@@ -102,6 +102,8 @@ def malformed(call: Call) -> Iterator[Feature]:
     if wrong is not None:
         opcode, row, *_ = wrong
         yield (SHORT if opcode is None else NO_TOKEN if row is None else CUT), ""
+        if row is not None and row.vertices is not None:
+            yield VERTEX_SIZE, ""
 
 
 def absent(case: Case, number: int) -> bool:
@@ -120,7 +122,7 @@ _RANKS = re.compile(
     "(?P<own>a |vertices |colours )|(?P<field>.*(?:other than 0| below 0| with ))|"
     "(?P<count>several |a count )|(?P<state>D3DRS_|D3DTSS_|texture|primitive)|(?P<token>D3DDP2OP_)"
 )
-_ORDER = "own", "field", "count", "state", "token"
+_ORDER = "own", "token", "state", "count", "field"
 
 
 def rank(what: str) -> int:

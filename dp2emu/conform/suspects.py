@@ -13,7 +13,7 @@ from dp2emu.conform.operands import Feature
 from dp2emu.conform.running import Outcome, Verdict
 from dp2emu.conform.symptoms import is_drawn
 
-_SHOWS = 10
+_SHOWS = 5
 """Of so many failing cases that use what is wrong, one may pass: a mistake is not always seen."""
 
 
@@ -34,23 +34,26 @@ def suspects(
     right.  ``pairs`` are features of draws, each together with a state.
     """
     passed = [each.case for each in run if each.verdict is Verdict.PASSED]
+    used = {each.case.name: _used(each.case, pairs) for each in failed}
+    wrong = Counter(one for each in used.values() for one in each)
     found: dict[str, frozenset[Suspect]] = {}
     for drawn in (True, False):
-        group = [each.case for each in failed if is_drawn(each) is drawn]
-        used = {case.name: _used(case, pairs) for case in group}
-        witnesses = [case for case in passed if _tells(case, drawn)] if group else []
+        witnesses = [case for case in passed if _tells(case, drawn)]
         right = Counter(one for case in witnesses for one in _used(case, pairs))
-        wrong = Counter(one for each in used.values() for one in each)
         found |= {
-            name: frozenset(one for one in each if right[one] * _SHOWS <= wrong[one])
-            for name, each in used.items()
+            each.case.name: frozenset(
+                one for one in used[each.case.name] if right[one] * _SHOWS <= wrong[one]
+            )
+            for each in failed
+            if is_drawn(each) is drawn
         }
     return found
 
 
 def _tells(case: Case, drawn: bool) -> bool:
     """Whether a case that passes tells that what it uses is right."""
-    return draws(case) if drawn else all(each.ddrval != ANY_RESULT for each in case.expected)
+    open = case.disputed or any(each.ddrval == ANY_RESULT for each in case.expected)
+    return not open and (draws(case) or not drawn)
 
 
 def _used(case: Case, pairs: bool) -> frozenset[Suspect]:

@@ -36,7 +36,7 @@ def proofs(outcome: Outcome) -> list[str]:
     if isinstance(evidence, WrongResult):
         return [*_offset(evidence), *_refused(outcome)]
     if isinstance(evidence, WrongMemory):
-        return [] if _uniform(outcome) else _whole(outcome)
+        return [] if _uniform(outcome) else whole(outcome)
     return [] if evidence is not None else [numberless(outcome.why)]
 
 
@@ -81,7 +81,7 @@ def _uniform(outcome: Outcome) -> bool:
     return bool(explained(outcome.case, outcome.evidence, picture_errors.uniform))
 
 
-def _whole(outcome: Outcome) -> list[str]:
+def whole(outcome: Outcome) -> list[str]:
     """The errors each of which explains the whole pictures of a case."""
     return [what for explainer in _WHOLE_PICTURES
             for what in explained(outcome.case, outcome.evidence, explainer)]  # fmt: skip
