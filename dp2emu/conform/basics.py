@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from dp2emu.conform import picture_errors
 from dp2emu.conform.case import Case
 from dp2emu.conform.cause import Groups, cause_of
-from dp2emu.conform.emulated import MOVES, SLIGHT, Move, explaining_move, still, target_of
+from dp2emu.conform.emulated import MOVES, Move, explaining_move, still, target_of
 from dp2emu.conform.evidence import WrongMemory
 from dp2emu.conform.features import features
 from dp2emu.conform.operands import COLOURS
@@ -21,7 +21,6 @@ from dp2emu.conform.target import TARGET
 
 _COVERAGE = ("draw.coverage.", "coverage.")
 """How the names of the cases begin that isolate coverage."""
-_ALL = (*MOVES, *SLIGHT)
 _AROUND = 4
 """Number of the pixels around a primitive between their centres."""
 
@@ -66,7 +65,7 @@ def coverage(rule: str, failed: list[Outcome], run: Sequence[Outcome]) -> Groups
     pictures that are left the other rules see what is inside of primitives.
     """
     own = [each for each in _isolating(failed) if is_drawn(each)]
-    if not any(map(_other_shape, own)) or not all(_beside_edges(each, _ALL) for each in own):
+    if not any(map(_other_shape, own)) or not all(_beside_edges(each, MOVES) for each in own):
         return [], failed
     move = explaining_move([(each.case, each.evidence) for each in own])
     if move is None and all(map(is_empty, own)):
@@ -74,7 +73,7 @@ def coverage(rule: str, failed: list[Outcome], run: Sequence[Outcome]) -> Groups
     what = "coverage: pixels at the edges of primitives are wrong"
     if move is not None:
         what += f", as if vertices were moved by ({move[0]:g}, {move[1]:g}) pixels"
-    moves = _ALL if move is None else (move,)
+    moves = MOVES if move is None else (move,)
     others: list[Outcome] = []
     left: list[Outcome] = []
     names = {each.case.name for each in own}

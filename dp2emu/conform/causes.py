@@ -17,7 +17,7 @@ from dp2emu.conform.cause import Cause, Groups, cause_of
 from dp2emu.conform.evidence import Died
 from dp2emu.conform.operands import rank
 from dp2emu.conform.running import Outcome, Verdict
-from dp2emu.conform.suspects import Suspect, suspects
+from dp2emu.conform.suspects import Suspect, Suspects, suspects
 from dp2emu.conform.symptoms import numberless, proofs, reason, symptom
 
 __all__ = ["RULES", "Cause", "Rule", "causes"]
@@ -107,18 +107,33 @@ _NAMED = 2
 """Most features that a cause names of those between which cases do not decide."""
 
 
-def _features(
+def _features(suspected: Suspects, left: dict[str, Outcome]) -> Iterator[_Shared]:
+    """What is at fault in the cases that are left.  If these are many, then it is at fault with
+    doubtful values too.
+    """
+    fault, doubtful = (_users(each, left) for each in suspected)
+    for what, values in fault.items():
+        sure = set().union(*values.values())
+        all_values = doubtful[what] if len(sure) >= _MANY else values
+        names = frozenset().union(*all_values.values())
+        yield _Shared(names, rank(what), (_listed(what, all_values),), False)
+
+
+def _users(
     suspected: dict[str, frozenset[Suspect]], left: dict[str, Outcome]
-) -> Iterator[_Shared]:
+) -> dict[str, dict[str, set[str]]]:
+    """The names of cases by what they use, and by its value."""
     users: dict[str, dict[str, set[str]]] = {}
     for name in left:
         for what, value in suspected[name]:
             users.setdefault(what, {}).setdefault(value, set()).add(name)
-    for what, values in users.items():
-        names = frozenset(name for each in values.values() for name in each)
-        yield _Shared(names, rank(what), (_listed(what, values),), False)
+    return users
 
 
+_MANY = 5
+"""Fewest cases that are many: their feature is at fault with other values too, and a symptom that
+they have is a cause.
+"""
 _LISTED = 6
 """Most values that a cause lists."""
 
@@ -185,10 +200,6 @@ def _by_error(rule: str, failed: list[Outcome], run: Sequence[Outcome]) -> Group
             groups.setdefault(what if len(some) >= _MANY else words, []).append(outcome)
     found = sorted(groups.items(), key=lambda item: -len(item[1]))
     return [cause_of(rule, what, group) for what, group in found], []
-
-
-_MANY = 5
-"""Fewest cases with one symptom of which the symptom is the cause."""
 
 
 RULES: tuple[Rule, ...] = (

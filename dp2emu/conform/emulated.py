@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from itertools import product
 
@@ -9,16 +10,13 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from dp2emu.capture.records import Called, MemoryWritten, Record
 from dp2emu.conform.case import Case, Shown
 from dp2emu.conform.evidence import Evidence, WrongMemory, WrongPayload
 from dp2emu.conform.running import run_case
 from dp2emu.conform.target import HEIGHT, PIXEL_BYTES, TARGET, WIDTH
-from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.fvf import POSITION, XYZRHW
+from dp2emu.conform.vertices import places_of, with_places
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
-from dp2emu.dp2.walk import scan
 
 Words = NDArray[np.uint32]
 """Pixel words (height, width)."""
@@ -34,11 +32,6 @@ _HALVES = (0.0, 0.5, -0.5, 1.0, -1.0)
 _ALL: list[Move] = [(x, y) for x, y in product(_HALVES, _HALVES) if x or y]
 MOVES = tuple(sorted(_ALL, key=lambda move: (abs(move[0]) + abs(move[1]), move)))
 """Displacements of vertices by half pixels and pixels, the shortest first."""
-
-_LEAST = 1 / 128
-SLIGHT: tuple[Move, ...] = tuple((x, y) for x in (-_LEAST, _LEAST) for y in (-_LEAST, _LEAST))
-"""Displacements that move edges off the pixel centres which they pass through."""
-
 
 def target_of(case: Case) -> Words:
     """The words of the render target at the end of a case."""
@@ -65,10 +58,22 @@ def draws_nothing(case: Case, evidence: Evidence | None) -> bool:
 
 
 def still(case: Case, moves: Iterable[Move] = MOVES) -> Mask:
-    """The pixels of the target that do not change when the vertices move, by each of ``moves``."""
+    """The pixels of the target that do not change when the vertices move, by each of ``moves``,
+    and at which no vertex is.
+    """
     drawn = target_of(case)
     kept: Mask = np.all([target_of(moved(case, move)) == drawn for move in moves], axis=0)
-    return kept
+    return kept & ~_at_vertices(case)
+
+
+def _at_vertices(case: Case) -> Mask:
+    """The pixels of the target less than a pixel from a vertex, where a triangle may be narrow."""
+    near = np.zeros((HEIGHT, WIDTH), np.bool_)
+    for x, y in places_of(case):
+        if -1 < x < WIDTH and -1 < y < HEIGHT:
+            top, left = max(math.floor(y), 0), max(math.floor(x), 0)
+            near[top : math.ceil(y) + 1, left : math.ceil(x) + 1] = True
+    return near
 
 
 def same(one: Evidence | None, other: Evidence | None) -> bool:
@@ -81,42 +86,8 @@ def same(one: Evidence | None, other: Evidence | None) -> bool:
 
 
 def moved(case: Case, move: Move) -> Case:
-    """The case with the transformed vertices of its calls and of its vertex buffers moved."""
-    strides = _strides(case)
-    return replace(case, records=tuple(_moved(each, move, strides) for each in case.records))
-
-
-def _strides(case: Case) -> dict[int, int]:
-    """By handle of a vertex buffer, the size in bytes of its vertices."""
-    found = {}
-    for record in case.calls:
-        data = record.call.commands or b""
-        for _, row, n, start, end in scan(data, 0, len(data), record.call.dwVertexSize).commands:
-            if row.op in _SOURCES and n:
-                source = np.frombuffer(data[start:end], row.item_dtype)
-                handles, strides = source["dwVBHandle"].tolist(), source["dwStride"].tolist()
-                found |= dict(zip(handles, strides, strict=True))
-    return found
-
-
-_SOURCES = Op.SETSTREAMSOURCE, Op.SETSTREAMSOURCE2
-
-
-def _moved(record: Record, move: Move, strides: dict[int, int]) -> Record:
-    if isinstance(record, MemoryWritten):
-        stride = strides.get(record.handle, 0)
-        return replace(record, data=_shifted(record.data, stride, move)) if stride else record
-    call = record.call if isinstance(record, Called) else None
-    if call is None or not call.vertices or call.dwVertexType & POSITION != XYZRHW:
-        return record
-    return Called(replace(call, vertices=_shifted(call.vertices, call.dwVertexSize, move)))
-
-
-def _shifted(data: bytes, stride: int, move: Move) -> bytes:
-    whole = len(data) // stride * stride
-    rows = np.frombuffer(data[:whole], np.uint8).reshape(-1, stride).copy()
-    rows[:, :8].view("<f4")[...] += np.array(move, np.float32)
-    return rows.tobytes() + data[whole:]
+    """The case with its transformed vertices moved."""
+    return with_places(case, lambda places: places + np.array(move, np.float32))
 
 
 def _run(case: Case) -> Evidence | None:

@@ -108,9 +108,11 @@ class _Play:
             self.found.add((op.sdk, ""))
             if op in _SETS:
                 _SETS[op](self, body.items)
-            elif _DRAW.search(op.name) and command.n and call.vertices != _FIRST:
-                self.found |= {*self._states.items(), *primitives(command, body)}
-                self.found |= {*self._vertices(op, call)} | ({(ABSENT, "")} if absent else set())
+            elif _DRAW.search(op.name) and command.n:
+                self.found |= {*self._vertices(op, call)}
+                if call.vertices != _FIRST:
+                    self.found |= {*self._states.items(), *primitives(command, body)}
+                self.found |= {(ABSENT, "")} if absent else set()
 
     def _vertices(self, op: Op, call: Call) -> Iterator[Feature]:
         """The features of the vertices that a token draws."""

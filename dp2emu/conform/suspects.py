@@ -13,8 +13,8 @@ from dp2emu.conform.operands import Feature
 from dp2emu.conform.running import Outcome, Verdict
 from dp2emu.conform.symptoms import is_drawn
 
-_SHOWS = 5
-"""Of so many failing cases that use what is wrong, one may pass: a mistake is not always seen."""
+_SURE, _DOUBTFUL = 0.2, 2
+"""Most cases that pass for each that fails: a case may use what is at fault and not show it."""
 
 
 class Suspect(NamedTuple):
@@ -24,29 +24,34 @@ class Suspect(NamedTuple):
     value: str
 
 
-def suspects(
-    failed: Sequence[Outcome], run: Iterable[Outcome], pairs: bool = False
-) -> dict[str, frozenset[Suspect]]:
-    """By the name of each failed case, the features that may be at fault.
+class Suspects(NamedTuple):
+    """By the name of each failed case, the features that may be at ``fault``, and those that may
+    have to do with it if they are values of what is at fault elsewhere: ``doubtful``.
+    """
 
-    A feature is acquitted by passing cases that use it: of a case that draws something wrong, by
-    cases whose pictures are looked at; of others, by all cases but those in which every result is
-    right.  ``pairs`` are features of draws, each together with a state.
+    fault: dict[str, frozenset[Suspect]]
+    doubtful: dict[str, frozenset[Suspect]]
+
+
+def suspects(failed: Sequence[Outcome], run: Iterable[Outcome], pairs: bool = False) -> Suspects:
+    """The features that failed cases have and hardly any that passes.
+
+    Witnesses are passing cases: of a case that draws something wrong, those whose pictures are
+    looked at; of others, all but those in which every result is right.  ``pairs`` are types of
+    primitives, each together with a state.
     """
     passed = [each.case for each in run if each.verdict is Verdict.PASSED]
     used = {each.case.name: _used(each.case, pairs) for each in failed}
     wrong = Counter(one for each in used.values() for one in each)
-    found: dict[str, frozenset[Suspect]] = {}
+    found = Suspects({}, {})
     for drawn in (True, False):
         witnesses = [case for case in passed if _tells(case, drawn)]
         right = Counter(one for case in witnesses for one in _used(case, pairs))
-        found |= {
-            each.case.name: frozenset(
-                one for one in used[each.case.name] if right[one] * _SHOWS <= wrong[one]
-            )
-            for each in failed
-            if is_drawn(each) is drawn
-        }
+        for name in (each.case.name for each in failed if is_drawn(each) is drawn):
+            for some, most in zip(found, (_SURE, _DOUBTFUL), strict=True):
+                some[name] = frozenset(
+                    one for one in used[name] if right[one] <= most * wrong[one]
+                )
     return found
 
 
