@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable
 from itertools import product
 
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from dp2emu.capture.records import Called, Record
 from dp2emu.conform.case import Case, Shown
 from dp2emu.conform.evidence import Evidence, WrongMemory, WrongPayload
 from dp2emu.conform.running import run_case
 from dp2emu.conform.target import HEIGHT, PIXEL_BYTES, TARGET, WIDTH
-from dp2emu.d3d.fvf import POSITION, XYZRHW
+from dp2emu.conform.vertices import places_of, with_places
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 
@@ -59,10 +59,22 @@ def draws_nothing(case: Case, evidence: Evidence | None) -> bool:
 
 
 def still(case: Case, moves: Iterable[Move] = MOVES) -> Mask:
-    """The pixels of the target that do not change when the vertices move, by each of ``moves``."""
+    """The pixels of the target that do not change when the vertices move, by each of ``moves``,
+    and at which no vertex is.
+    """
     drawn = target_of(case)
     kept: Mask = np.all([target_of(moved(case, move)) == drawn for move in moves], axis=0)
-    return kept
+    return kept & ~_at_vertices(case)
+
+
+def _at_vertices(case: Case) -> Mask:
+    """The pixels of the target less than a pixel from a vertex, where a triangle may be narrow."""
+    near = np.zeros((HEIGHT, WIDTH), np.bool_)
+    for x, y in places_of(case):
+        if -1 < x < WIDTH and -1 < y < HEIGHT:
+            top, left = max(math.floor(y), 0), max(math.floor(x), 0)
+            near[top : math.ceil(y) + 1, left : math.ceil(x) + 1] = True
+    return near
 
 
 def same(one: Evidence | None, other: Evidence | None) -> bool:
@@ -75,19 +87,8 @@ def same(one: Evidence | None, other: Evidence | None) -> bool:
 
 
 def moved(case: Case, move: Move) -> Case:
-    """The case with the transformed vertices of its calls moved."""
-    return replace(case, records=tuple(_moved(case.records, move)))
-
-
-def _moved(records: tuple[Record, ...], move: Move) -> Iterator[Record]:
-    for record in records:
-        call = record.call if isinstance(record, Called) else None
-        if call is None or not call.vertices or call.dwVertexType & POSITION != XYZRHW:
-            yield record
-            continue
-        rows = np.frombuffer(call.vertices, np.uint8).reshape(-1, call.dwVertexSize).copy()
-        rows[:, :8].view("<f4")[...] += np.array(move, np.float32)
-        yield Called(replace(call, vertices=rows.tobytes()))
+    """The case with its transformed vertices moved."""
+    return with_places(case, lambda places: places + np.array(move, np.float32))
 
 
 def _run(case: Case) -> Evidence | None:

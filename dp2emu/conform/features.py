@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from dp2emu.capture.records import Called, ContextCreated, SurfaceCreated
 from dp2emu.conform.case import Case
+from dp2emu.conform.operands import (
+    ABSENT,
+    COLOURS,
+    OTHER_SIZE,
+    VERTEX_SIZE,
+    Feature,
+    absent,
+    malformed,
+    operands,
+    primitives,
+    queries,
+)
+from dp2emu.conform.script import box_vertices
+from dp2emu.conform.target import BACK, FIRST_BOX
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import Format, PrimitiveType, QueryType
+from dp2emu.d3d.enums import Cull, Format, QueryType, RenderState
+from dp2emu.d3d.fvf import DIFFUSE
 from dp2emu.d3d.sdk import SdkEnum, sdk_name
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
 from dp2emu.dp2.call import Call
-from dp2emu.dp2.table import Body
+from dp2emu.dp2.table import Since
 from dp2emu.dp2.tokens.state import StateSetOperation
 from dp2emu.dp2.walk import Command, decode, scan
 from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.text.remarks import remark
-
-Feature = tuple[str, str]
-"""What a case uses, such as a state, and its value, "" without one."""
 
 _STATES: dict[int, tuple[type[SdkEnum], Callable[[tuple[int, ...]], tuple[int, ...]]]] = {
     Op.RENDERSTATE: (WireRenderState, lambda item: item),
@@ -27,6 +40,10 @@ _STATES: dict[int, tuple[type[SdkEnum], Callable[[tuple[int, ...]], tuple[int, .
 }
 """By opcode of a token that sets states: their names, and a function from an item of the token to
 the state's number and value."""
+_DEFAULTS = {sdk_name(WireRenderState, RenderState.CULLMODE) or "": Cull.CCW.sdk}
+"""The states before they are set, of those by whose defaults triangles are not drawn."""
+_FIRST = box_vertices(*FIRST_BOX, BACK)
+"""The vertices of the box that is drawn before a case where there is no CLEAR token."""
 _DRAW = re.compile("POINTS|LINE|TRIANGLE|DRAW")
 """In the names of the tokens that draw."""
 
@@ -43,18 +60,20 @@ def draws(case: Case) -> bool:
 
     Cases of token lengths draw to see that the next token is executed; they do not count.
     """
-    counts = any(owed.type == QueryType.OCCLUSION for owed in case.owed)
+    counts = any(owed.type == QueryType.OCCLUSION and any(owed.begins) for owed in case.owed)
     return (bool(case.shown) or counts) and not case.name.startswith("walk.")
 
 
 def features(case: Case) -> frozenset[Feature]:
-    """The tokens of a case, the states set when it draws, the types of its primitives, its
-    textures' formats, and whether it has a depth surface.
+    """What a case uses: its tokens and what is out of the ordinary in them, the states that are
+    set when it draws, the types of its primitives, its textures' formats, a depth surface.
     """
     play = _Play()
+    calls = 0
     for record in case.records:
         if isinstance(record, Called):
-            play.call(record.call)
+            play.call(record.call, absent(case, calls))
+            calls += 1
         elif isinstance(record, ContextCreated) and record.depth:
             play.found.add(("a depth surface", ""))
         elif isinstance(record, SurfaceCreated) and record.desc.kind is SurfaceKind.TEXTURE:
@@ -63,39 +82,47 @@ def features(case: Case) -> frozenset[Feature]:
     return frozenset(play.found)
 
 
-def _primitives(op: Op, body: Body) -> Iterator[Feature]:
-    """The types of the primitives that a token draws."""
-    numbers = []
-    if "primType" in (body.items.dtype.names or ()):
-        numbers = body.items["primType"].tolist()
-    for kind in PrimitiveType:
-        if kind in numbers or kind.name in op.name:
-            yield "primitive type", kind.sdk
-
-
 class _Play:
     """The states of a case as its tokens set them.  Mutable: ``found`` grows by what is used."""
 
     def __init__(self) -> None:
         self.found: set[Feature] = set()
-        self._states: dict[str, str] = {}
+        self._states = dict(_DEFAULTS)
         self._blocks: dict[int, dict[str, str]] = {}
         self._recording: int | None = None
+        self._stream = (0, 0)
+        self._drawn_size = 0
 
-    def call(self, call: Call) -> None:
-        """Follow the tokens of a call."""
+    def call(self, call: Call, absent: bool) -> None:
+        """Follow the tokens of a call; ``absent`` tells whether it may draw what does not exist."""
+        self.found |= {*malformed(call)}
         for command in tokens_of(call):
             op = command.token.op
             body = decode(command.token, call.commands or b"", *command[2:], call.dwVertexSize)
+            self.found |= {*operands(command, body), *queries(op, body)}
             if op in _STATES:
                 self._set(op, body.items.tolist())
                 continue
             self.found.add((op.sdk, ""))
-            if op is Op.STATESET:
-                for operation, handle, _ in body.items.tolist():
-                    self._block(operation, handle)
-            elif _DRAW.search(op.name):
-                self.found |= {*self._states.items(), *_primitives(op, body)}
+            if op in _SETS:
+                _SETS[op](self, body.items)
+            elif _DRAW.search(op.name) and command.n:
+                self.found |= {*self._vertices(op, call)}
+                if call.vertices != _FIRST:
+                    self.found |= {*self._states.items(), *primitives(command, body)}
+                self.found |= {(ABSENT, "")} if absent else set()
+
+    def _vertices(self, op: Op, call: Call) -> Iterator[Feature]:
+        """The features of the vertices that a token draws."""
+        own = Since.of(op) < Since.DX8
+        size, format = (call.dwVertexSize, call.dwVertexType) if own else self._stream
+        if own:
+            yield VERTEX_SIZE, ""
+        if format & DIFFUSE:
+            yield COLOURS, ""
+        if self._drawn_size not in (0, size):
+            yield OTHER_SIZE, ""
+        self._drawn_size = size
 
     def _set(self, op: Op, items: list[tuple[int, ...]]) -> None:
         names, parts = _STATES[op]
@@ -105,6 +132,18 @@ class _Play:
             number, value = parts(item)
             name = sdk_name(names, number) or f"{op.sdk} {number}"
             states[name] = remark(op, item) or f"{value:#x}"
+
+    def _format(self, items: Any) -> None:
+        for format in items["dwHandle"].tolist():
+            self._stream = self._stream[0], format
+
+    def _source(self, items: Any) -> None:
+        for stride in items["dwStride"].tolist():
+            self._stream = stride, self._stream[1]
+
+    def _blocks_set(self, items: Any) -> None:
+        for operation, handle, _ in items.tolist():
+            self._block(operation, handle)
 
     def _block(self, operation: int, handle: int) -> None:
         block = self._blocks.setdefault(handle, {})
@@ -116,3 +155,12 @@ class _Play:
             self._states |= block
         elif operation == StateSetOperation.CAPTURE:
             block |= {name: self._states[name] for name in block.keys() & self._states.keys()}
+
+
+_SETS: dict[int, Callable[[_Play, Any], None]] = {
+    Op.STATESET: _Play._blocks_set,
+    Op.SETVERTEXSHADER: _Play._format,
+    Op.SETSTREAMSOURCE: _Play._source,
+    Op.SETSTREAMSOURCE2: _Play._source,
+}
+"""By opcode, methods that follow the items of tokens that set anything else than single states."""

@@ -27,6 +27,11 @@ _SHIFTS = sorted(
 """Displacements (x, y) in pixels that are tried, the shortest first."""
 _LANES = "BGRA"
 """Channels of a pixel word from its lowest byte on."""
+_ORDERS = sorted(
+    set(permutations(range(4))) - {(0, 1, 2, 3)},
+    key=lambda order: (sum(lane != at for at, lane in enumerate(order)), order),
+)
+"""Wrong orders of the channels, those with the fewest moved ones first."""
 
 
 class SeenPicture(msgspec.Struct, frozen=True, eq=False):
@@ -137,9 +142,7 @@ def channel_swaps(picture: SeenPicture) -> Iterator[str]:
     """
     back = _background(picture.expected, picture.known)
     drawn = picture.known & (picture.expected != back)
-    for order in permutations(range(4)):
-        if order == (0, 1, 2, 3):
-            continue
+    for order in _ORDERS:
         moved = _reordered(picture.expected, order)
         names = "".join(_LANES[lane] for lane in reversed(order))
         what = f"the channels ARGB are in the order {names}"

@@ -1,0 +1,78 @@
+"""Suspects: features that cases which fail have, and cases which pass have not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from dp2emu.conform.case import ANY_RESULT, Case
+from dp2emu.conform.features import draws, features
+from dp2emu.conform.operands import Feature
+from dp2emu.conform.running import Outcome, Verdict
+from dp2emu.conform.symptoms import is_drawn
+
+_SURE, _DOUBTFUL = 0.2, 2
+"""Most cases that pass for each that fails: a case may use what is at fault and not show it."""
+
+
+class Suspect(NamedTuple):
+    """What failing cases use: ``what``, by which they have one cause, and ``value``."""
+
+    what: str
+    value: str
+
+
+class Suspects(NamedTuple):
+    """By the name of each failed case, the features that may be at ``fault``, and those that may
+    have to do with it if they are values of what is at fault elsewhere: ``doubtful``.
+    """
+
+    fault: dict[str, frozenset[Suspect]]
+    doubtful: dict[str, frozenset[Suspect]]
+
+
+def suspects(failed: Sequence[Outcome], run: Iterable[Outcome], pairs: bool = False) -> Suspects:
+    """The features that failed cases have and hardly any that passes.
+
+    Witnesses are passing cases: of a case that draws something wrong, those whose pictures are
+    looked at; of others, all but those in which every result is right.  ``pairs`` are types of
+    primitives, each together with a state.
+    """
+    passed = [each.case for each in run if each.verdict is Verdict.PASSED]
+    used = {each.case.name: _used(each.case, pairs) for each in failed}
+    wrong = Counter(one for each in used.values() for one in each)
+    found = Suspects({}, {})
+    for drawn in (True, False):
+        witnesses = [case for case in passed if _tells(case, drawn)]
+        right = Counter(one for case in witnesses for one in _used(case, pairs))
+        for name in (each.case.name for each in failed if is_drawn(each) is drawn):
+            for some, most in zip(found, (_SURE, _DOUBTFUL), strict=True):
+                some[name] = frozenset(
+                    one for one in used[name] if right[one] <= most * wrong[one]
+                )
+    return found
+
+
+def _tells(case: Case, drawn: bool) -> bool:
+    """Whether a case that passes tells that what it uses is right."""
+    open = case.disputed or any(each.ddrval == ANY_RESULT for each in case.expected)
+    return not open and (draws(case) or not drawn)
+
+
+def _used(case: Case, pairs: bool) -> frozenset[Suspect]:
+    used = features(case)
+    if not pairs:
+        return frozenset(Suspect(*each) for each in used)
+    primitives = [each for each in used if each[0] == "primitive type"]
+    states = [each for each in used if each[0].startswith(_STATES)]
+    return frozenset(_pair(*each) for each in product(primitives, states))
+
+
+_STATES = "D3DRS_", "D3DTSS_"
+"""How the names of states begin."""
+
+
+def _pair(primitive: Feature, state: Feature) -> Suspect:
+    return Suspect(f"{primitive[1]} with {state[0]}", state[1])
