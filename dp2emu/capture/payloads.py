@@ -13,7 +13,7 @@ from enum import IntEnum
 from functools import lru_cache
 from itertools import accumulate
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import msgspec
 from construct import Struct
@@ -165,14 +165,14 @@ _ANNOTATION = Head(Struct("key_bytes" / DWORD, "text_bytes" / DWORD))
 def encode(record: Record) -> Entry:
     """The kind, time and payload of a record.  Raises CaptureError for values that do not fit."""
     kind, pack = _packing(record)
-    time = record.answer.time if isinstance(record, records.Answered) else record.time
+    time = record.answer.time if type(record) is records.Answered else record.time
     if not 0 <= time < 1 << 64:
         raise CaptureError(f"time {time} does not fit 8 bytes")
     return kind, time, pack(record)
 
 
 def _packing(record: Record) -> tuple[Kind, Callable[[Any], bytes]]:
-    if isinstance(record, records.SurfaceCreated):
+    if type(record) is records.SurfaceCreated:
         if record.desc.managed:
             return Kind.MANAGED, _pack_managed
         if not _is_plain(record.desc):
@@ -191,12 +191,18 @@ def entries(record: Record) -> list[Entry]:
     Raises CaptureError like ``encode``, and for a record that exceeds the default limits of
     readers.
     """
-    if type(record) is records.MemoryWritten and len(record.data) > MEMORY_PIECE:
-        return list(map(_stored, _pieces(record)))
-    return [_stored(record)]
+    if is_split(record):
+        return list(map(stored, _pieces(record)))
+    return [stored(record)]
 
 
-def _stored(record: Record) -> Entry:
+def is_split(record: Record) -> TypeGuard[records.MemoryWritten]:
+    """Whether a record is stored as several entries."""
+    return type(record) is records.MemoryWritten and len(record.data) > MEMORY_PIECE
+
+
+def stored(record: Record) -> Entry:
+    """The entry that stores a record which is not split; raises as ``entries`` does."""
     entry = encode(record)
     if len(entry[2]) > PAYLOAD_BYTES:
         raise CaptureError(f"record of {len(entry[2])} bytes, more than {PAYLOAD_BYTES}")
@@ -453,6 +459,8 @@ def _outcome(value: Value) -> _Outcome:
     if not isinstance(value, tuple) or len(value) != _PARTS:
         raise CaptureError("an entry whose values are no list of four or five")
     arguments, _, codes, written = value
+    if type(arguments) is tuple and codes == written == ():
+        return cast(_Outcome, value)
     if not (
         isinstance(arguments, tuple) and isinstance(codes, tuple) and isinstance(written, tuple)
     ):

@@ -66,7 +66,7 @@ _PAIR = struct.Struct("<QQ")
 def pack(value: Value) -> bytes:
     """The bytes of a value.  Raises CaptureError for one that readers would reject."""
     parts: list[bytes] = []
-    _Writer(parts).write((value,), 0)
+    _write((value,), 0, parts)
     return b"".join(parts)
 
 
@@ -79,48 +79,49 @@ def unpack(data: bytes | memoryview) -> Value:
     return value
 
 
-class _Writer:
-    """Serializes values into the list ``parts``.  Mutable: it counts the bytes that count towards
-    PLAIN_BYTES.
+def _write(values: tuple[Value, ...], depth: int, parts: list[bytes]) -> int:
+    """Append values that are ``depth`` levels deep to ``parts``.
+
+    Returns the number of their bytes that count towards PLAIN_BYTES.  Raises CaptureError if they
+    are too deep or too large.
     """
-
-    def __init__(self, parts: list[bytes]) -> None:
-        self._parts = parts
-        self._plain = 0
-
-    def write(self, values: tuple[Value, ...], depth: int) -> None:
-        """Append values that are ``depth`` levels deep; CaptureError if too deep or too large."""
-        if depth > NESTING:
-            raise CaptureError(f"values nest deeper than {NESTING}")
-        append, plain = self._parts.append, _PLAIN
-        try:
-            for value in values:
-                put = plain.get(type(value))
-                if put is None:
-                    self._write_sized(value, depth)
-                    continue
+    if depth > NESTING:
+        raise CaptureError(f"values nest deeper than {NESTING}")
+    append, plain, size = parts.append, _PLAIN, 0
+    try:
+        for value in values:
+            put = plain.get(type(value))
+            if put is None:
+                size += _write_sized(value, depth, parts)
+            else:
                 data = put(value)
-                self._plain += len(data)
+                size += len(data)
                 append(data)
-        except (struct.error, UnicodeEncodeError) as error:
-            raise CaptureError(f"{value!r:.40} does not fit a value") from error
-        if self._plain > PLAIN_BYTES:
-            raise CaptureError(f"a value of more than {PLAIN_BYTES} bytes")
+    except (struct.error, UnicodeEncodeError) as error:
+        raise CaptureError(f"{value!r:.40} does not fit a value") from error
+    if size > PLAIN_BYTES:
+        raise CaptureError(f"a value of more than {PLAIN_BYTES} bytes")
+    return size
 
-    def _write_sized(self, value: Value, depth: int) -> None:
-        """Append bytes, a list or a structure: the tag, the size, and what is in it."""
-        self._plain += _SIZED.size
-        if type(value) is tuple:
-            self._parts.append(_SIZED.pack(_LIST, len(value)))
-            if value:
-                self.write(value, depth + 1)
-        elif type(value) is bytes:
-            self._parts += _SIZED.pack(_BYTES, len(value)), value
-        elif type(value) is Structure:
-            self._parts.append(_SIZED.pack(_STRUCTURE, len(value.members)))
-            self.write((_named(value.name), *value.members), depth + 1)
-        else:
-            raise CaptureError(f"{type(value).__name__} is no kind of value")
+
+def _write_sized(value: Value, depth: int, parts: list[bytes]) -> int:
+    """Append bytes, a list or a structure: the tag, the size, and what is in it; returns as
+    ``_write`` does.
+    """
+    size = _SIZED.size
+    if type(value) is tuple:
+        if not value:
+            parts.append(_EMPTY)
+            return size
+        parts.append(_SIZED.pack(_LIST, len(value)))
+        return size + _write(value, depth + 1, parts)
+    if type(value) is bytes:
+        parts += _SIZED.pack(_BYTES, len(value)), value
+        return size
+    if type(value) is Structure:
+        parts.append(_SIZED.pack(_STRUCTURE, len(value.members)))
+        return size + _write((_named(value.name), *value.members), depth + 1, parts)
+    raise CaptureError(f"{type(value).__name__} is no kind of value")
 
 
 @lru_cache(maxsize=1024)
@@ -141,6 +142,8 @@ def _put_text(value: str) -> bytes:
 
 
 _SIZED = struct.Struct("<BI")
+_EMPTY = _SIZED.pack(_LIST, 0)
+"""An empty list."""
 _PUT_WHOLE, _PUT_NEGATIVE, _PUT_FLOAT, _PUT_MEMORY = (
     struct.Struct(f"<B{form}").pack for form in ("Q", "q", "d", "QQ")
 )
