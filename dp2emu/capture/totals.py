@@ -59,12 +59,13 @@ class Totals:
         """Count a record; ``size`` is its payload's in bytes if ``entry`` has only its head."""
         kind, time, payload = entry
         layout = LAYOUTS[kind].head
-        head = layout.unpack(payload)
         counts = self._counts
-        counts["records"] += 1
-        if kind in _ALONE:
+        if kind in _ALONE and len(payload) >= layout.size:
+            counts["records"] += 1
             counts[_ALONE[kind]] += 1
         else:
+            head = layout.unpack(payload)
+            counts["records"] += 1
             rest = (len(payload) if size is None else size) - layout.size
             for name, number in _COUNTS[kind](head, rest):
                 counts[name] += number

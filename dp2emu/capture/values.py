@@ -87,16 +87,22 @@ def _write(values: tuple[Value, ...], depth: int, parts: list[bytes]) -> int:
     """
     if depth > NESTING:
         raise CaptureError(f"values nest deeper than {NESTING}")
-    append, plain, size = parts.append, _PLAIN, 0
+    append, size = parts.append, 0
     try:
         for value in values:
-            put = plain.get(type(value))
-            if put is None:
-                size += _write_sized(value, depth, parts)
-            else:
-                data = put(value)
+            kind = type(value)
+            if kind is int and value >= 0:
+                append(_PUT_WHOLE(_WHOLE, value))
+                size += 9
+            elif kind is Memory:
+                append(_PUT_MEMORY(_MEMORY, value.number, value.size))
+                size += 17
+            elif kind in _PLAIN:
+                data = _PLAIN[kind](value)
                 size += len(data)
                 append(data)
+            else:
+                size += _write_sized(value, depth, parts)
     except (struct.error, UnicodeEncodeError) as error:
         raise CaptureError(f"{value!r:.40} does not fit a value") from error
     if size > PLAIN_BYTES:
@@ -132,10 +138,6 @@ def _named(name: str) -> str:
     return name
 
 
-def _put_int(value: int) -> bytes:
-    return _PUT_WHOLE(_WHOLE, value) if value >= 0 else _PUT_NEGATIVE(_NEGATIVE, value)
-
-
 def _put_text(value: str) -> bytes:
     data = value.encode()
     return _SIZED.pack(_TEXT, len(data)) + data
@@ -150,12 +152,12 @@ _PUT_WHOLE, _PUT_NEGATIVE, _PUT_FLOAT, _PUT_MEMORY = (
 
 _PLAIN: dict[type[Any], Callable[[Any], bytes]] = {
     type(None): lambda value: b"\0",
-    int: _put_int,
+    int: lambda value: _PUT_NEGATIVE(_NEGATIVE, value),
     float: lambda value: _PUT_FLOAT(_FLOAT, value),
     str: _put_text,
-    Memory: lambda value: _PUT_MEMORY(_MEMORY, value.number, value.size),
 }
-"""Functions that serialize a value all of whose bytes count towards PLAIN_BYTES, by type."""
+"""Functions that serialize a value all of whose bytes count towards PLAIN_BYTES, by type, besides
+integers from 0 and memory, which are most of all values."""
 
 
 class _Reader:

@@ -14,8 +14,8 @@ from dp2emu.capture import container
 from dp2emu.capture.compression import deflater
 from dp2emu.capture.container import MAGIC, TOPICS, build, message, next_sequence
 from dp2emu.capture.files import Closable, Place, Sink
-from dp2emu.capture.payloads import PAYLOAD_BYTES, Entry, Kind, entries, is_split, stored
-from dp2emu.capture.records import Record
+from dp2emu.capture.payloads import PAYLOAD_BYTES, Entry, Kind, entries, stored
+from dp2emu.capture.records import MemoryWritten, Record
 from dp2emu.capture.totals import Totals, to_metadata
 from dp2emu.errors import UsageError
 
@@ -101,7 +101,7 @@ class CaptureWriter(Closable):
         """Append a record.  Raises CaptureError if a value does not fit, and writes nothing."""
         if not self._open:
             raise UsageError("the capture is closed")
-        if is_split(record):
+        if type(record) is MemoryWritten:
             for entry in entries(record):
                 self._append(entry)
         else:
