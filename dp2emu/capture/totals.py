@@ -115,8 +115,8 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
     Kind.PICTURE: lambda head, rest: (("pictures", 1), ("observed_bytes", rest)),
     Kind.OBSERVATION: lambda head, rest: (("observations", 1), ("observed_bytes", rest)),
 }  # fmt: skip
-"""Functions that count a record of another kind, by kind.  Parameters: the values of its payload's head,
-and the number of bytes after the head; they return (name of a total, increment) pairs."""
+"""Functions that count a record of another kind, by kind.  Parameters: the values of its payload's
+head, and the number of bytes after the head; they return (name of a total, increment) pairs."""
 
 
 def to_metadata(summary: Summary) -> dict[str, str]:
