@@ -33,7 +33,9 @@ Origin = tuple[int, int]
 """A pair: offset of a command byte, and the number of the API call that wrote the bytes from it
 on."""
 
-HOST_EVENTS = Blitted | Flipped | FrameMarker | Locked | MemoryWritten
+HOST_EVENTS: frozenset[type[Record]] = frozenset(
+    (Blitted, Flipped, FrameMarker, Locked, MemoryWritten)
+)
 """Types of the records of host actions that have no number of an API call of their own."""
 
 _NUMBER = r"[0-9]{1,20}"

@@ -36,6 +36,7 @@ RECORD_HEAD = struct.Struct("<BQ")
 """``struct`` format of the opcode and body length before the body of every MCAP record."""
 MESSAGE_HEAD = struct.Struct("<HIQQ")
 """``struct`` format of an MCAP Message's first fields: channel, sequence, log and publish time."""
+_MESSAGE = struct.Struct(f"<{RECORD_HEAD.format[1:]}{MESSAGE_HEAD.format[1:]}")
 CHUNK_HEAD = struct.Struct("<QQQI")
 """``struct`` format of an MCAP Chunk's first fields: times of the first and last message, size and
 CRC of the messages."""
@@ -97,8 +98,9 @@ _DECLARATION = 4096
 
 def message(kind: Kind, time: int, sequence: int, payload: Payload) -> bytes:
     """Serialize an MCAP Message, without the library for speed; the channel id is the kind."""
-    head = RECORD_HEAD.pack(Opcode.MESSAGE, MESSAGE_HEAD.size + len(payload))
-    return b"".join((head, MESSAGE_HEAD.pack(kind, sequence, time, time), payload))
+    size = MESSAGE_HEAD.size + len(payload)
+    head = _MESSAGE.pack(Opcode.MESSAGE, size, kind, sequence, time, time)
+    return b"".join((head, payload))
 
 
 def _record(opcode: Opcode, *parts: bytes) -> bytes:
@@ -134,4 +136,6 @@ def chunk_index(
 
 def next_sequence(kind: Kind, calls: int) -> int:
     """The MCAP sequence number of a record after ``calls`` calls; an answer has its call's."""
-    return max(calls - (kind is Kind.ANSWER), 0) & 0xFFFFFFFF
+    if kind is Kind.ANSWER and calls:
+        calls -= 1
+    return calls & 0xFFFFFFFF

@@ -106,7 +106,7 @@ def filled(result: Value, given: Sequence[Value], arguments: Sequence[Any]) -> V
         [
             (place, value)
             for place, each in enumerate(arguments)
-            if type(each) not in _FIXED
+            if type(each) not in FIXED
             and _is_mutable(each)
             and (value := value_of(each, unnumbered)) != given[place]
         ]
@@ -114,7 +114,7 @@ def filled(result: Value, given: Sequence[Value], arguments: Sequence[Any]) -> V
     return Structure(FILLED, (result, changed)) if changed else result
 
 
-_FIXED = UNCHANGED | {bytearray, tuple}
+FIXED = UNCHANGED | {bytearray, tuple}
 """Types of the most frequent arguments that are no outputs, or outputs that are memory."""
 
 

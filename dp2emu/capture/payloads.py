@@ -164,20 +164,20 @@ _ANNOTATION = Head(Struct("key_bytes" / DWORD, "text_bytes" / DWORD))
 
 def encode(record: Record) -> Entry:
     """The kind, time and payload of a record.  Raises CaptureError for values that do not fit."""
-    kind, pack = _packing(record)
-    time = record.answer.time if isinstance(record, records.Answered) else record.time
+    of = type(record)
+    kind, pack = _PACK[of] if of is not records.SurfaceCreated else _surface_packing(record)
+    time = record.answer.time if of is records.Answered else record.time  # type: ignore[union-attr]
     if not 0 <= time < 1 << 64:
         raise CaptureError(f"time {time} does not fit 8 bytes")
     return kind, time, pack(record)
 
 
-def _packing(record: Record) -> tuple[Kind, Callable[[Any], bytes]]:
-    if isinstance(record, records.SurfaceCreated):
-        if record.desc.managed:
-            return Kind.MANAGED, _pack_managed
-        if not _is_plain(record.desc):
-            return Kind.TEXTURE, _pack_texture
-    return _PACK[type(record)]
+def _surface_packing(record: Any) -> tuple[Kind, Callable[[Any], bytes]]:
+    if record.desc.managed:
+        return Kind.MANAGED, _pack_managed
+    if not _is_plain(record.desc):
+        return Kind.TEXTURE, _pack_texture
+    return _PACK[records.SurfaceCreated]
 
 
 def _is_plain(desc: SurfaceDesc) -> bool:
@@ -192,11 +192,12 @@ def entries(record: Record) -> list[Entry]:
     readers.
     """
     if type(record) is records.MemoryWritten and len(record.data) > MEMORY_PIECE:
-        return list(map(_stored, _pieces(record)))
-    return [_stored(record)]
+        return list(map(stored, _pieces(record)))
+    return [stored(record)]
 
 
-def _stored(record: Record) -> Entry:
+def stored(record: Record) -> Entry:
+    """The entry that stores a record which is no huge memory write; raises as ``entries``."""
     entry = encode(record)
     if len(entry[2]) > PAYLOAD_BYTES:
         raise CaptureError(f"record of {len(entry[2])} bytes, more than {PAYLOAD_BYTES}")
@@ -409,10 +410,17 @@ def _check_picture(record: records.Pictured) -> None:
 
 
 def _pack_entry(record: records.EntryCalled) -> bytes:
-    parts = (record.arguments, record.result, record.codes, record.written)
-    known = () if record.call is None else (_api_call(record.call),)
-    name, values = _entry_name(record.entry), pack((*_outcome(parts), *known))
+    parts: tuple[Value, ...] = record.arguments, record.result, record.codes, record.written
+    if type(record.arguments) is not tuple or (record.codes, record.written) != _NOTHING:
+        parts = _outcome(parts)
+    if record.call is not None:
+        parts = (*parts, _api_call(record.call))
+    name, values = _entry_name(record.entry), pack(parts)
     return _ENTRY.pack(record.device, record.interface, len(name), len(values)) + name + values
+
+
+_NOTHING: tuple[tuple[int, ...], tuple[Value, ...]] = (), ()
+"""Error codes and written memory of most calls."""
 
 
 @lru_cache(maxsize=1024)

@@ -26,7 +26,8 @@ class Recorder:
     """A proxy of an adapter that passes a record of each of its calls to ``record``.
 
     The first record is an annotation with the name of the adapter's timing model.  ``call`` may be
-    set to the number of the program's API call that the next calls carry out.  Without
+    set to the number of the program's API call that the next calls carry out; ``gpu`` is the
+    adapter's, whose time records have.  Without
     ``contents``, for a GPU that skips drawing, maps for reading are recorded without the mapped
     bytes.  Mutable: it counts devices and blocks of memory.
     """
@@ -35,11 +36,12 @@ class Recorder:
         self, adapter: Adapter, record: Callable[[Record], None], *, contents: bool = True
     ) -> None:
         self._adapter = adapter
-        self._record = record
+        self.record = record
         self._devices = 0
         self.call: int | None = None
         self.contents = contents
         self.memories = Memories()
+        self.gpu = adapter.gpu
         self.put(Annotation(TIMING, adapter.gpu.timing.name))
 
     def create_device(
@@ -94,12 +96,7 @@ class Recorder:
 
     def put(self, record: Record) -> None:
         """Pass a record of any type to the callback, between the records of calls."""
-        self._record(record)
-
-    @property
-    def time(self) -> int:
-        """The current time of the GPU, in ticks."""
-        return self._adapter.gpu.now
+        self.record(record)
 
 
 class RecordedDevice:
@@ -131,8 +128,8 @@ class RecordedDevice:
         name = of.name
         if of.unmaps:
             self._record_writes(*arguments)
-        fresh: list[bytearray] = []
-        before: list[bytes] = []
+        fresh: Sequence[bytearray] = ()
+        before: Sequence[bytes] = ()
         given = self._memories.values(arguments)
         if given is None:
             known = self._memories.known
@@ -146,13 +143,15 @@ class RecordedDevice:
             if found is not None:
                 number, contents = self._memories.number, self._recorder.contents
                 result = entries.result_of(name, found, number, contents=contents)
-            result = entries.filled(result, given, arguments)
+            if not entries.FIXED.issuperset(map(type, arguments)):
+                result = entries.filled(result, given, arguments)
         except Dp2Error as error:
             result = Structure(entries.RAISED, (type(error).__name__,))
             raise
         finally:
             self._put(name, given, result, _written(before, fresh) if before else ())
-            self._track(of, arguments, fresh, found)
+            if of.tracked or found is not None:
+                self._track(of, arguments, fresh, found)
         return found
 
     def _put(
@@ -162,15 +161,17 @@ class RecordedDevice:
         result: Value = None,
         written: tuple[tuple[int, bytes], ...] = (),
     ) -> None:
-        recorder, codes = self._recorder, tuple(self._codes)
-        recorder.put(
+        recorder = self._recorder
+        recorder.record(
             EntryCalled(
-                self._number, self._interface, name, given, result, codes, written,
-                recorder.time, recorder.call,
+                self._number, self._interface, name, given, result, tuple(self._codes), written,
+                recorder.gpu.now, recorder.call,
             )
         )  # fmt: skip
 
-    def _track(self, of: _Function, arguments: Any, fresh: list[bytearray], found: Any) -> None:
+    def _track(
+        self, of: _Function, arguments: Any, fresh: Sequence[bytearray], found: Any
+    ) -> None:
         """Update which memory is numbered and which is mapped, after a call."""
         if of.makes and self._codes:
             self._memories.forget(fresh)
@@ -200,12 +201,13 @@ def _written(before: Sequence[bytes], now: Sequence[bytearray]) -> tuple[tuple[i
 class _Function:
     """What a function does with memory, by its ``name`` in captures."""
 
-    __slots__ = ("ends", "makes", "name", "unmaps")
+    __slots__ = ("ends", "makes", "name", "tracked", "unmaps")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.makes, self.ends = entries.makes(name), entries.ends(name)
         self.unmaps = entries.unmaps(name)
+        self.tracked = self.makes or self.ends
 
 
 class Memories:
@@ -224,15 +226,17 @@ class Memories:
         these; None if there are others.
         """
         found: list[Value] = []
+        known, unchanged = self.known, entries.UNCHANGED
         for each in arguments:
-            if type(each) is bytearray:
-                block = self.known.get(id(each))
+            kind = type(each)
+            if kind in unchanged:
+                found.append(each)
+            elif kind is bytearray:
+                block = known.get(id(each))
                 if block is None:
                     return None
                 found.append(block[1])
-            elif type(each) in entries.UNCHANGED:
-                found.append(each)
-            elif type(each) is tuple and (inner := self.values(each)) is not None:
+            elif kind is tuple and (inner := self.values(each)) is not None:
                 found.append(inner)
             else:
                 return None

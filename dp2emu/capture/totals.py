@@ -59,14 +59,19 @@ class Totals:
         """Count a record; ``size`` is its payload's in bytes if ``entry`` has only its head."""
         kind, time, payload = entry
         layout = LAYOUTS[kind].head
-        head = layout.unpack(payload)
-        rest = (len(payload) if size is None else size) - layout.size
-        self._counts["records"] += 1
-        for name, number in _COUNTS[kind](head, rest):
-            self._counts[name] += number
-        if kind in (Kind.TEXTURE, Kind.MANAGED) or (kind is Kind.SURFACE and head[0] == CREATED):
-            sort = dict(zip(layout.names, head, strict=True))
-            self._add_format((sort["kind"], sort["format"]))
+        counts = self._counts
+        if kind in _ALONE and len(payload) >= layout.size:
+            counts["records"] += 1
+            counts[_ALONE[kind]] += 1
+        else:
+            head = layout.unpack(payload)
+            counts["records"] += 1
+            rest = (len(payload) if size is None else size) - layout.size
+            for name, number in _COUNTS[kind](head, rest):
+                counts[name] += number
+            if kind in _SORTED or (kind is Kind.SURFACE and head[0] == CREATED):
+                sort = dict(zip(layout.names, head, strict=True))
+                self._add_format((sort["kind"], sort["format"]))
         if time:
             self._first = min(self._first or time, time)
             self._last = max(self._last, time)
@@ -86,6 +91,11 @@ class Totals:
         self._formats[sort if known else (0, 0)] += 1
 
 
+_ALONE = {Kind.FRAME: "frames", Kind.ANNOTATION: "annotations", Kind.ENTRY: "entries"}
+"""Names of the totals of records of which only the number counts, by kind of record."""
+_SORTED = frozenset({Kind.TEXTURE, Kind.MANAGED})
+"""Kinds of records that create a surface; records of Kind.SURFACE may also destroy one."""
+
 _Numbers = tuple[tuple[str, int], ...]
 
 _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
@@ -96,8 +106,6 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
         ("calls", 1), ("command_bytes", head[2]), ("vertex_bytes", head[3]),
     ),
     Kind.ANSWER: lambda head, rest: (("answers", 1), ("response_bytes", head[3])),
-    Kind.FRAME: lambda head, rest: (("frames", 1),),
-    Kind.ANNOTATION: lambda head, rest: (("annotations", 1),),
     Kind.TEXTURE: lambda head, rest: (("surfaces", 1),),
     Kind.COLORKEY: lambda head, rest: (),
     Kind.FLIP: lambda head, rest: (),
@@ -106,10 +114,9 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
     Kind.MANAGED: lambda head, rest: (("surfaces", 1),),
     Kind.PICTURE: lambda head, rest: (("pictures", 1), ("observed_bytes", rest)),
     Kind.OBSERVATION: lambda head, rest: (("observations", 1), ("observed_bytes", rest)),
-    Kind.ENTRY: lambda head, rest: (("entries", 1),),
 }  # fmt: skip
-"""Functions that count a record, by kind of record.  Parameters: the values of its payload's head,
-and the number of bytes after the head; they return (name of a total, increment) pairs."""
+"""Functions that count a record of another kind, by kind.  Parameters: the values of its payload's
+head, and the number of bytes after the head; they return (name of a total, increment) pairs."""
 
 
 def to_metadata(summary: Summary) -> dict[str, str]:

@@ -66,7 +66,7 @@ _PAIR = struct.Struct("<QQ")
 def pack(value: Value) -> bytes:
     """The bytes of a value.  Raises CaptureError for one that readers would reject."""
     parts: list[bytes] = []
-    _Writer(parts).write((value,), 0)
+    _write((value,), 0, parts)
     return b"".join(parts)
 
 
@@ -79,48 +79,55 @@ def unpack(data: bytes | memoryview) -> Value:
     return value
 
 
-class _Writer:
-    """Serializes values into the list ``parts``.  Mutable: it counts the bytes that count towards
-    PLAIN_BYTES.
+def _write(values: tuple[Value, ...], depth: int, parts: list[bytes]) -> int:
+    """Append values that are ``depth`` levels deep to ``parts``.
+
+    Returns the number of their bytes that count towards PLAIN_BYTES.  Raises CaptureError if they
+    are too deep or too large.
     """
-
-    def __init__(self, parts: list[bytes]) -> None:
-        self._parts = parts
-        self._plain = 0
-
-    def write(self, values: tuple[Value, ...], depth: int) -> None:
-        """Append values that are ``depth`` levels deep; CaptureError if too deep or too large."""
-        if depth > NESTING:
-            raise CaptureError(f"values nest deeper than {NESTING}")
-        append, plain = self._parts.append, _PLAIN
-        try:
-            for value in values:
-                put = plain.get(type(value))
-                if put is None:
-                    self._write_sized(value, depth)
-                    continue
-                data = put(value)
-                self._plain += len(data)
+    if depth > NESTING:
+        raise CaptureError(f"values nest deeper than {NESTING}")
+    append, size = parts.append, 0
+    try:
+        for value in values:
+            kind = type(value)
+            if kind is int and value >= 0:
+                append(_PUT_WHOLE(_WHOLE, value))
+                size += 9
+            elif kind is Memory:
+                append(_PUT_MEMORY(_MEMORY, value.number, value.size))
+                size += 17
+            elif kind in _PLAIN:
+                data = _PLAIN[kind](value)
+                size += len(data)
                 append(data)
-        except (struct.error, UnicodeEncodeError) as error:
-            raise CaptureError(f"{value!r:.40} does not fit a value") from error
-        if self._plain > PLAIN_BYTES:
-            raise CaptureError(f"a value of more than {PLAIN_BYTES} bytes")
+            else:
+                size += _write_sized(value, depth, parts)
+    except (struct.error, UnicodeEncodeError) as error:
+        raise CaptureError(f"{value!r:.40} does not fit a value") from error
+    if size > PLAIN_BYTES:
+        raise CaptureError(f"a value of more than {PLAIN_BYTES} bytes")
+    return size
 
-    def _write_sized(self, value: Value, depth: int) -> None:
-        """Append bytes, a list or a structure: the tag, the size, and what is in it."""
-        self._plain += _SIZED.size
-        if type(value) is tuple:
-            self._parts.append(_SIZED.pack(_LIST, len(value)))
-            if value:
-                self.write(value, depth + 1)
-        elif type(value) is bytes:
-            self._parts += _SIZED.pack(_BYTES, len(value)), value
-        elif type(value) is Structure:
-            self._parts.append(_SIZED.pack(_STRUCTURE, len(value.members)))
-            self.write((_named(value.name), *value.members), depth + 1)
-        else:
-            raise CaptureError(f"{type(value).__name__} is no kind of value")
+
+def _write_sized(value: Value, depth: int, parts: list[bytes]) -> int:
+    """Append bytes, a list or a structure: the tag, the size, and what is in it; returns as
+    ``_write`` does.
+    """
+    size = _SIZED.size
+    if type(value) is tuple:
+        if not value:
+            parts.append(_EMPTY)
+            return size
+        parts.append(_SIZED.pack(_LIST, len(value)))
+        return size + _write(value, depth + 1, parts)
+    if type(value) is bytes:
+        parts += _SIZED.pack(_BYTES, len(value)), value
+        return size
+    if type(value) is Structure:
+        parts.append(_SIZED.pack(_STRUCTURE, len(value.members)))
+        return size + _write((_named(value.name), *value.members), depth + 1, parts)
+    raise CaptureError(f"{type(value).__name__} is no kind of value")
 
 
 @lru_cache(maxsize=1024)
@@ -131,28 +138,26 @@ def _named(name: str) -> str:
     return name
 
 
-def _put_int(value: int) -> bytes:
-    return _PUT_WHOLE(_WHOLE, value) if value >= 0 else _PUT_NEGATIVE(_NEGATIVE, value)
-
-
 def _put_text(value: str) -> bytes:
     data = value.encode()
     return _SIZED.pack(_TEXT, len(data)) + data
 
 
 _SIZED = struct.Struct("<BI")
+_EMPTY = _SIZED.pack(_LIST, 0)
+"""An empty list."""
 _PUT_WHOLE, _PUT_NEGATIVE, _PUT_FLOAT, _PUT_MEMORY = (
     struct.Struct(f"<B{form}").pack for form in ("Q", "q", "d", "QQ")
 )
 
 _PLAIN: dict[type[Any], Callable[[Any], bytes]] = {
     type(None): lambda value: b"\0",
-    int: _put_int,
+    int: lambda value: _PUT_NEGATIVE(_NEGATIVE, value),
     float: lambda value: _PUT_FLOAT(_FLOAT, value),
     str: _put_text,
-    Memory: lambda value: _PUT_MEMORY(_MEMORY, value.number, value.size),
 }
-"""Functions that serialize a value all of whose bytes count towards PLAIN_BYTES, by type."""
+"""Functions that serialize a value all of whose bytes count towards PLAIN_BYTES, by type, besides
+integers from 0 and memory, which are most of all values."""
 
 
 class _Reader:

@@ -14,8 +14,8 @@ from dp2emu.capture import container
 from dp2emu.capture.compression import deflater
 from dp2emu.capture.container import MAGIC, TOPICS, build, message, next_sequence
 from dp2emu.capture.files import Closable, Place, Sink
-from dp2emu.capture.payloads import PAYLOAD_BYTES, Entry, Kind, entries
-from dp2emu.capture.records import Record
+from dp2emu.capture.payloads import PAYLOAD_BYTES, Entry, Kind, entries, stored
+from dp2emu.capture.records import MemoryWritten, Record
 from dp2emu.capture.totals import Totals, to_metadata
 from dp2emu.errors import UsageError
 
@@ -41,9 +41,12 @@ class _Pending:
         """Append an MCAP record; ``time`` is the time of a message, None for other records."""
         self.parts.append(part)
         self.size += len(part)
-        if time is not None:
-            first, last = self.times or (time, time)
-            self.times = min(first, time), max(last, time)
+        if time is None:
+            return
+        if self.times is None:
+            self.times = time, time
+        elif not self.times[0] <= time <= self.times[1]:
+            self.times = min(self.times[0], time), max(self.times[1], time)
 
 
 @checked
@@ -98,8 +101,11 @@ class CaptureWriter(Closable):
         """Append a record.  Raises CaptureError if a value does not fit, and writes nothing."""
         if not self._open:
             raise UsageError("the capture is closed")
-        for entry in entries(record):
-            self._append(entry)
+        if type(record) is MemoryWritten:
+            for entry in entries(record):
+                self._append(entry)
+        else:
+            self._append(stored(record))
 
     def start_chunk(self, size: int) -> None:
         """Write the current chunk; later chunks may grow to ``size`` bytes."""
@@ -136,17 +142,17 @@ class CaptureWriter(Closable):
 
     def _append(self, entry: Entry) -> None:
         kind, time, payload = entry
-        beside = self._pending.size + len(payload)
-        if len(payload) >= self._chunk_bytes or beside > PAYLOAD_BYTES:
+        size, counts = len(payload), self._statistics.channel_message_counts
+        if size >= self._chunk_bytes or self._pending.size + size > PAYLOAD_BYTES:
             self.flush()  # with this record the chunk might exceed the limit of readers
-        if kind not in self._statistics.channel_message_counts:
+        if kind not in counts:
             self._introduce(kind)
-        sequence = next_sequence(kind, self._calls)
-        self._pending.add(message(kind, time, sequence, payload), time)
+        pending = self._pending
+        pending.add(message(kind, time, next_sequence(kind, self._calls), payload), time)
         self._totals.add(entry)
-        self._statistics.channel_message_counts[kind] += 1
+        counts[kind] += 1
         self._calls += kind is Kind.CALL
-        if kind is Kind.CALL or self._pending.size >= self._chunk_bytes:
+        if kind is Kind.CALL or pending.size >= self._chunk_bytes:
             self.flush()
 
     def _introduce(self, kind: Kind) -> None:

@@ -197,7 +197,7 @@ class Arguments:
     def failed(self) -> bool:
         """Whether the call returned a failing HRESULT."""
         result = self.call.result
-        return isinstance(result, Enum) and bool(result.value & _FAILED)
+        return type(result) is Enum and result.value & _FAILED != 0
 
     @property
     def result(self) -> int:
@@ -301,9 +301,11 @@ class Arguments:
 
     def address(self, name: str) -> int:
         """A pointer's address, 0 for NULL; of a pointer to a pointer, the inner one's."""
-        value = self.value(name)
+        place = self._places.get(name)
+        value = self.value(name) if place is None else self._given[place]
         if type(value) is Pointer:
             return value.value
+        value = self.value(name)
         return integer(pointee(value) if isinstance(value, tuple) else value)
 
     def thing(self, name: str, kind: type[T]) -> T:
@@ -312,7 +314,8 @@ class Arguments:
 
     def optional(self, name: str, kind: type[T]) -> T | None:
         """The object that an argument points to, None for NULL."""
-        return self.thing(name, kind) if self.address(name) else None
+        address = self.address(name)
+        return self.objects.find(address, kind) if address else None
 
     def bind(self, name: str, thing: object) -> None:
         """Bind ``thing`` to the address that the call returned through an argument."""

@@ -134,9 +134,11 @@ def importing(
     """
     capture, count = Import(trace), FrameCount()
     with working_at(capture.place):
-        records = count.counted(capture.records())
+        records = capture.records()
+        if frames != EVERY:
+            records = selected(count.counted(records), frames)
         write = trusted_function(type(writer), "write")
-        for record in records if frames == EVERY else selected(records, frames):
+        for record in records:
             write(writer, record)
             if progress is not None:
                 progress(record)

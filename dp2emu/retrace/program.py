@@ -160,15 +160,13 @@ def all_methods() -> dict[str, Method]:
     return METHODS
 
 
+@lru_cache(maxsize=4096)
 def row_of(name: str) -> Method | None:
     """The row of a traced function, None if it is not known; a method of Direct3D 10, 11 and DXGI
     has the row of the interface's first version.
     """
-    return METHODS.get(name) or _row_of_version(name)
-
-
-@lru_cache(maxsize=4096)
-def _row_of_version(name: str) -> Method | None:
+    if name in METHODS:
+        return METHODS[name]
     methods = all_methods()
     return methods.get(name) or methods.get(_VERSIONED.sub(r"\1::", name, count=1))
 
@@ -186,10 +184,6 @@ class Waiter(Protocol):
 _SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
 """Exceptions by which a method's import fails on senseless values of a damaged trace; the call
 then counts as a loss."""
-
-
-def _raised(result: object) -> bool:
-    return isinstance(result, Structure) and result.name == RAISED
 
 
 class Program:
@@ -237,15 +231,16 @@ class Program:
 
     def _record_entry(self, record: Record) -> None:
         """Pass on a record, unless it is a call that the driver refused, which has no effect."""
-        raised = isinstance(record, EntryCalled) and _raised(record.result)
-        if not raised:
+        if type(record) is not EntryCalled:
             self.record(record)
+        elif type(record.result) is not Structure or record.result.name != RAISED:
+            self._write(record)
 
     def record(self, record: Record) -> None:
         """Pass on a record, after an annotation with the number of the API call that led to it if
         it has none of its own.
         """
-        if isinstance(record, HOST_EVENTS) and self._noted != self._last:
+        if type(record) in HOST_EVENTS and self._noted != self._last:
             self._noted = self._last
             self._write(Annotation(API_CALL, str(self._last), record.time))
         self._write(record)

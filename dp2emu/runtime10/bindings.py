@@ -29,13 +29,16 @@ from dp2emu.runtime10.objects import (
     ShaderResourceView,
     VertexShader,
 )
-from dp2emu.runtime10.pipeline_state import PipelineState, driver_call
+from dp2emu.runtime10.pipeline_state import STATES, PipelineState, driver_call
 
 MESSAGES = 1024
 """Number of messages that a context keeps."""
 
 FAILURES = ContractError, Refused, Unsupported
 """Exceptions of a call that breaks a rule, or that fails on the driver."""
+
+_FOLLOWED = frozenset({*STATES, *RULES})
+"""The functions that set a state, or change what hazards are."""
 
 _Child = TypeVar("_Child", bound=DeviceChild)
 _Shader = TypeVar("_Shader", bound=Shader)
@@ -109,9 +112,12 @@ class Bindings:
 
         Raises Refused with the driver's error and for slots that do not exist, and ContractError.
         """
-        return self._made(entry, arguments)
+        return self._made(entry, *arguments)
 
-    def _made(self, entry: str, arguments: tuple[Any, ...]) -> Any:
+    def _made(self, entry: str, *arguments: Any) -> Any:
+        """``call`` for the methods of contexts, whose arguments were looked at."""
+        if entry not in _FOLLOWED:
+            return self._sender.send(entry, *arguments)
         self.state.check(entry, arguments)
         if entry not in RULES:
             found = self._sender.send(*driver_call(entry, arguments))
@@ -132,8 +138,12 @@ class Bindings:
         """Call the DDI function ``entry`` for a method without a result: a call that breaks a
         rule, or that fails on the driver, has no effect but a message.
         """
+        self._do(entry, *arguments)
+
+    def _do(self, entry: str, *arguments: Any) -> None:
+        """``do`` for the methods of contexts, whose arguments were looked at."""
         try:
-            self._made(entry, arguments)
+            self._made(entry, *arguments)
         except FAILURES as error:
             self.messages.append(str(error))
 
@@ -217,7 +227,7 @@ def _slots(
     entry = f"{prefix}Set{noun}"
 
     def set_slots(self: Bindings, start_slot: int, objects: Any) -> None:
-        self.do(entry, start_slot, memories_of(objects))
+        self._do(entry, start_slot, memories_of(objects))
 
     def get_slots(self: Bindings, start_slot: int, count: int) -> list[_Child | None]:
         return self._given_slots(entry, start_slot, count)
@@ -258,7 +268,7 @@ def _constant_ranges(prefix: str) -> tuple[_SetRangesMethod, _GetRanges]:
         given = [each for each in (first_constant, num_constants) if each is not None]
         if len(given) == 1 or not all(each % 16 == 0 for numbers in given for each in numbers):
             raise Refused(Result.E_INVALIDARG, f"{entry} of ranges of {given}")
-        self.call(entry, start_slot, memories_of(buffers), *map(tuple, given))
+        self._made(entry, start_slot, memories_of(buffers), *map(tuple, given))
 
     def get_ranges(
         self: Bindings, start_slot: int, count: int
@@ -293,7 +303,7 @@ def _shader(
         linked: tuple[Any, ...] = ()
         if instances:
             linked = (*pointers(shader, instances), memories_of(instances))
-        self.call(entry, memory_of(shader), *linked)
+        self._made(entry, memory_of(shader), *linked)
 
     def get_shader(self: Bindings) -> Any:
         return self._given(self.state.whole(entry)[0])

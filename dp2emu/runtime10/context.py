@@ -89,7 +89,7 @@ class Context(StageBindings):
 
     def ia_set_input_layout(self, layout: InputLayout | None) -> None:
         """IASetInputLayout."""
-        self.do("IaSetInputLayout", memory_of(layout))
+        self._do("IaSetInputLayout", memory_of(layout))
 
     def ia_get_input_layout(self) -> InputLayout | None:
         """IAGetInputLayout: the layout, with a reference more."""
@@ -98,7 +98,7 @@ class Context(StageBindings):
 
     def ia_set_primitive_topology(self, topology: int) -> None:
         """IASetPrimitiveTopology, a D3D11_PRIMITIVE_TOPOLOGY."""
-        self.do("IaSetTopology", topology)
+        self._do("IaSetTopology", topology)
 
     def ia_get_primitive_topology(self) -> int:
         """IAGetPrimitiveTopology, a D3D11_PRIMITIVE_TOPOLOGY."""
@@ -117,7 +117,7 @@ class Context(StageBindings):
         if start_slot + len(buffers) > most:
             self.messages.append(f"{len(buffers)} vertex buffers from {start_slot} on, of {most}")
             return
-        self.do(
+        self._do(
             "IaSetVertexBuffers", start_slot, memories_of(buffers), tuple(strides), tuple(offsets)
         )
 
@@ -131,7 +131,7 @@ class Context(StageBindings):
 
     def ia_set_index_buffer(self, buffer: Buffer | None, format: int, offset: int) -> None:
         """IASetIndexBuffer; ``format`` is a DXGI_FORMAT, ``offset`` in bytes."""
-        self.do("IaSetIndexBuffer", memory_of(buffer), format, offset)
+        self._do("IaSetIndexBuffer", memory_of(buffer), format, offset)
 
     def ia_get_index_buffer(self) -> tuple[Buffer | None, int, int]:
         """IAGetIndexBuffer: the buffer, with a reference more, its DXGI_FORMAT and offset."""
@@ -142,7 +142,7 @@ class Context(StageBindings):
 
     def rs_set_state(self, state: RasterizerState | None) -> None:
         """RSSetState."""
-        self.do("SetRasterizerState", memory_of(state))
+        self._do("SetRasterizerState", memory_of(state))
 
     def rs_get_state(self) -> RasterizerState | None:
         """RSGetState: the state, with a reference more."""
@@ -151,7 +151,7 @@ class Context(StageBindings):
 
     def rs_set_viewports(self, viewports: Sequence[Viewport]) -> None:
         """RSSetViewports."""
-        self.do("SetViewports", VIEWPORTS - len(viewports), tuple(viewports))
+        self._do("SetViewports", VIEWPORTS - len(viewports), tuple(viewports))
 
     def rs_get_viewports(self) -> list[Viewport]:
         """RSGetViewports: the viewports that were set."""
@@ -159,7 +159,7 @@ class Context(StageBindings):
 
     def rs_set_scissor_rects(self, rects: Sequence[Rect]) -> None:
         """RSSetScissorRects."""
-        self.do("SetScissorRects", VIEWPORTS - len(rects), tuple(rects))
+        self._do("SetScissorRects", VIEWPORTS - len(rects), tuple(rects))
 
     def rs_get_scissor_rects(self) -> list[Rect]:
         """RSGetScissorRects: the rectangles that were set."""
@@ -175,7 +175,7 @@ class Context(StageBindings):
     ) -> None:
         """OMSetBlendState; without ``blend_factor`` it is 1 in all channels."""
         factor = (1.0,) * 4 if blend_factor is None else tuple(blend_factor)
-        self.do("SetBlendState", memory_of(state), factor, sample_mask)
+        self._do("SetBlendState", memory_of(state), factor, sample_mask)
 
     def om_get_blend_state(self) -> tuple[BlendState | None, tuple[float, ...], int]:
         """OMGetBlendState: the state, with a reference more, blend factor and sample mask."""
@@ -186,7 +186,7 @@ class Context(StageBindings):
         self, state: DepthStencilState | None, stencil_ref: int = 0
     ) -> None:
         """OMSetDepthStencilState."""
-        self.do("SetDepthStencilState", memory_of(state), stencil_ref)
+        self._do("SetDepthStencilState", memory_of(state), stencil_ref)
 
     def om_get_depth_stencil_state(self) -> tuple[DepthStencilState | None, int]:
         """OMGetDepthStencilState: the state, with a reference more, and the reference value."""
@@ -228,7 +228,7 @@ class Context(StageBindings):
             views = memories_of(unordered)
             counts = (KEEP,) * len(views) if initial_counts is None else tuple(initial_counts)
             rest = (views, counts, start_slot, 0, UNORDERED_SLOTS) if views else ()
-        self.do("SetRenderTargets", colors, TARGETS - len(colors), depth_memory, *rest)
+        self._do("SetRenderTargets", colors, TARGETS - len(colors), depth_memory, *rest)
 
     def om_get_render_targets(
         self, count: int = TARGETS
@@ -264,7 +264,7 @@ class Context(StageBindings):
     ) -> None:
         """CSSetUnorderedAccessViews; without ``initial_counts`` hidden counters keep theirs."""
         counts = (KEEP,) * len(views) if initial_counts is None else tuple(initial_counts)
-        self.do("CsSetUnorderedAccessViews", start_slot, memories_of(views), counts)
+        self._do("CsSetUnorderedAccessViews", start_slot, memories_of(views), counts)
 
     def cs_get_unordered_access_views(
         self, start_slot: int, count: int
@@ -282,7 +282,7 @@ class Context(StageBindings):
         given = (0,) * len(buffers) if offsets is None else offsets
         places = tuple(offset & 0xFFFFFFFF for offset in given)
         memories = memories_of(buffers)
-        self.do("SoSetTargets", memories, STREAM_TARGETS - len(memories), places)
+        self._do("SoSetTargets", memories, STREAM_TARGETS - len(memories), places)
 
     def so_get_targets(self, count: int = STREAM_TARGETS) -> list[Buffer | None]:
         """SOGetTargets: ``count`` buffers, each with a reference more."""
@@ -294,7 +294,7 @@ class Context(StageBindings):
 
     def set_predication(self, predicate: Predicate | None, value: bool) -> None:
         """SetPredication: skip draws while the predicate's data equal ``value``."""
-        self.do("SetPredication", memory_of(predicate), int(value))
+        self._do("SetPredication", memory_of(predicate), int(value))
 
     def get_predication(self) -> tuple[Predicate | None, bool]:
         """GetPredication: the predicate, with a reference more, and the value."""
@@ -325,17 +325,17 @@ class Context(StageBindings):
 
     def draw(self, vertex_count: int, start_vertex: int) -> None:
         """Draw."""
-        self.do("Draw", vertex_count, start_vertex)
+        self._do("Draw", vertex_count, start_vertex)
 
     def draw_indexed(self, index_count: int, start_index: int, base_vertex: int) -> None:
         """DrawIndexed."""
-        self.do("DrawIndexed", index_count, start_index, base_vertex)
+        self._do("DrawIndexed", index_count, start_index, base_vertex)
 
     def draw_instanced(
         self, vertex_count: int, instance_count: int, start_vertex: int, start_instance: int
     ) -> None:
         """DrawInstanced."""
-        self.do("DrawInstanced", vertex_count, instance_count, start_vertex, start_instance)
+        self._do("DrawInstanced", vertex_count, instance_count, start_vertex, start_instance)
 
     def draw_indexed_instanced(
         self,
@@ -347,11 +347,11 @@ class Context(StageBindings):
     ) -> None:
         """DrawIndexedInstanced."""
         arguments = index_count, instance_count, start_index, base_vertex, start_instance
-        self.do("DrawIndexedInstanced", *arguments)
+        self._do("DrawIndexedInstanced", *arguments)
 
     def draw_auto(self) -> None:
         """DrawAuto."""
-        self.do("DrawAuto")
+        self._do("DrawAuto")
 
     def draw_instanced_indirect(self, arguments: Buffer, offset: int) -> None:
         """DrawInstancedIndirect, with its arguments at byte ``offset`` of a buffer."""
@@ -366,11 +366,11 @@ class Context(StageBindings):
         """Draw or dispatch with arguments in a buffer that was created for them."""
         if not arguments.desc.MiscFlags & BufferMiscFlag.DRAWINDIRECT_ARGS or offset % 4:
             raise Refused(Result.E_INVALIDARG, f"{entry}: buffer, offset {offset}")
-        self.call(entry, arguments.memory, offset)
+        self._made(entry, arguments.memory, offset)
 
     def dispatch(self, x: int, y: int, z: int) -> None:
         """Dispatch: thread groups along each axis."""
-        self.do("Dispatch", x, y, z)
+        self._do("Dispatch", x, y, z)
 
     def dispatch_indirect(self, arguments: Buffer, offset: int) -> None:
         """DispatchIndirect, with its group counts at byte ``offset`` of a buffer."""
@@ -383,7 +383,7 @@ class Context(StageBindings):
     ) -> None:
         """ClearRenderTargetView; without a view nothing is cleared."""
         if view is not None:
-            self.do("ClearRenderTargetView", view.memory, tuple(color))
+            self._do("ClearRenderTargetView", view.memory, tuple(color))
 
     def clear_depth_stencil_view(
         self, view: DepthStencilView | None, flags: int, depth: float, stencil: int
@@ -392,30 +392,30 @@ class Context(StageBindings):
         cleared.
         """
         if view is not None:
-            self.do("ClearDepthStencilView", view.memory, flags, depth, stencil)
+            self._do("ClearDepthStencilView", view.memory, flags, depth, stencil)
 
     def clear_unordered_access_view_uint(
         self, view: UnorderedAccessView, values: Sequence[int]
     ) -> None:
         """ClearUnorderedAccessViewUint."""
-        self.do("ClearUnorderedAccessViewUint", view.memory, tuple(values))
+        self._do("ClearUnorderedAccessViewUint", view.memory, tuple(values))
 
     def clear_unordered_access_view_float(
         self, view: UnorderedAccessView, values: Sequence[float]
     ) -> None:
         """ClearUnorderedAccessViewFloat."""
-        self.do("ClearUnorderedAccessViewFloat", view.memory, tuple(values))
+        self._do("ClearUnorderedAccessViewFloat", view.memory, tuple(values))
 
     def copy_structure_count(self, target: Buffer, offset: int, view: UnorderedAccessView) -> None:
         """CopyStructureCount: copy a hidden counter to byte ``offset`` of a buffer."""
-        self.do("CopyStructureCount", target.memory, offset, view.memory)
+        self._do("CopyStructureCount", target.memory, offset, view.memory)
 
     @void
     def copy_resource(self, target: Resource, source: Resource) -> None:
         """CopyResource."""
         if target is not source:
             entry = "ResourceCopy" if _copies(target, source) else "ResourceConvert"
-            self.call(entry, target.memory, source.memory)
+            self._made(entry, target.memory, source.memory)
 
     def copy_subresource_region(
         self,
@@ -451,7 +451,7 @@ class Context(StageBindings):
         _check_copy_flags(flags)
         entry = "ResourceCopyRegion" if _copies(target, source) else "ResourceConvertRegion"
         place = target_index, x, y, z
-        self.call(entry, target.memory, *place, source.memory, source_index, box)
+        self._made(entry, target.memory, *place, source.memory, source_index, box)
 
     @void
     def update_subresource(
@@ -493,28 +493,28 @@ class Context(StageBindings):
         written = target.usage in (Usage.DEFAULT, Usage.STAGING)
         if not written or target.ddi.BindFlags & BindFlag.DEPTH_STENCIL:
             raise Refused(Result.E_INVALIDARG, "UpdateSubresource of this resource")
-        self.call("ResourceUpdateSubresourceUP", target.memory, index, box, bytes(data), *pitches)
+        self._made("ResourceUpdateSubresourceUP", target.memory, index, box, bytes(data), *pitches)
 
     def resolve_subresource(
         self, target: Resource, target_index: int, source: Resource, source_index: int, format: int
     ) -> None:
         """ResolveSubresource; ``format`` is a DXGI_FORMAT."""
         place = target.memory, target_index, source.memory, source_index
-        self.do("ResourceResolveSubresource", *place, format)
+        self._do("ResourceResolveSubresource", *place, format)
 
     @void
     def generate_mips(self, view: ShaderResourceView) -> None:
         """GenerateMips of a texture with D3D11_RESOURCE_MISC_GENERATE_MIPS."""
         if view.resource.is_buffer or not view.resource.desc.MiscFlags & MiscFlag.GENERATE_MIPS:
             raise Refused(Result.E_INVALIDARG, "GenerateMips of this resource")
-        self.call("GenMips", view.memory)
+        self._made("GenMips", view.memory)
 
     @void
     def set_resource_min_lod(self, resource: Resource, lod: float) -> None:
         """SetResourceMinLOD of a texture with D3D11_RESOURCE_MISC_RESOURCE_CLAMP."""
         if not resource.desc.MiscFlags & MiscFlag.RESOURCE_CLAMP:
             raise Refused(Result.E_INVALIDARG, "SetResourceMinLOD of this resource")
-        self.call("SetResourceMinLOD", resource.memory, lod)
+        self._made("SetResourceMinLOD", resource.memory, lod)
         resource.min_lod = lod
 
     def get_resource_min_lod(self, resource: Resource) -> float:
@@ -543,11 +543,11 @@ class Context(StageBindings):
         if rects:
             self._clear_rects(view, tuple(color), rects)
         elif isinstance(view, DepthStencilView):
-            self.call("ClearDepthStencilView", view.memory, int(ClearFlag.DEPTH), color[0], 0)
+            self._made("ClearDepthStencilView", view.memory, int(ClearFlag.DEPTH), color[0], 0)
         else:
             unordered = isinstance(view, UnorderedAccessView)
             entry = "ClearUnorderedAccessViewFloat" if unordered else "ClearRenderTargetView"
-            self.call(entry, view.memory, tuple(color))
+            self._made(entry, view.memory, tuple(color))
 
     def _clear_rects(self, view: View, color: tuple[float, ...], rects: Sequence[Rect]) -> None:
         """Clear rectangles by copies of a texture that is cleared.  Raises Unsupported."""
@@ -565,12 +565,12 @@ class Context(StageBindings):
             Texture2DDesc(width, height, Format=format, BindFlags=bind)
         )
         cleared = device.create_render_target_view(source)
-        self.call("ClearRenderTargetView", cleared.memory, color)
+        self._made("ClearRenderTargetView", cleared.memory, color)
         for left, top, right, bottom in rects:
             low, high = (max(left, 0), max(top, 0)), (min(right, width), min(bottom, height))
             box = Box(*low, 0, *high, 1)
             place = level, *low, 0
-            self.call("ResourceCopyRegion", resource.memory, *place, source.memory, 0, box)
+            self._made("ResourceCopyRegion", resource.memory, *place, source.memory, 0, box)
         cleared.release()
         source.release()
 
@@ -584,25 +584,25 @@ class Context(StageBindings):
         """
         entry, flag = mapping(resource, index, kind), 1 if flags & _DO_NOT_WAIT else 0
         try:
-            found: MappedSubresource = self.call(entry, resource.memory, index, int(kind), flag)
+            found: MappedSubresource = self._made(entry, resource.memory, index, int(kind), flag)
         except ContractError as error:
             raise Refused(Result.E_INVALIDARG, error.what) from None
         return found
 
     def unmap(self, resource: Resource, index: int) -> None:
         """Unmap."""
-        self.do(unmapping(resource), resource.memory, index)
+        self._do(unmapping(resource), resource.memory, index)
 
     # All state
 
     def clear_state(self) -> None:
         """ClearState: all state as in a new context."""
         for entry, arguments in self.state.resets():
-            self.do(entry, *arguments)
+            self._do(entry, *arguments)
 
     def flush(self) -> None:
         """Flush."""
-        self.do("Flush")
+        self._do("Flush")
 
 
 _DO_NOT_WAIT = 0x100000

@@ -158,7 +158,7 @@ class ListContext(Context):
         for step in (*commands.steps, *map(DriverCall, commands.resets)):
             self._take(step)
         for entry, arguments in kept:
-            self.do(entry, *arguments)
+            self._do(entry, *arguments)
         for each in held:
             each.drop()
 
@@ -219,7 +219,7 @@ class DeferredContext(ListContext):
             self.state.note(entry, arguments)
         if restore:
             for entry, arguments in kept:
-                self.do(entry, *arguments)
+                self._do(entry, *arguments)
         for each in held:
             each.drop()
         return made
@@ -259,11 +259,11 @@ class DeferredContext(ListContext):
     def begin(self, query: Query) -> None:
         """Begin, when the command list is executed."""
         if query.driver.kind.begins:
-            self.call("QueryBegin", query.memory)
+            self._made("QueryBegin", query.memory)
 
     def end(self, query: Query) -> None:
         """End, when the command list is executed."""
-        self.call("QueryEnd", query.memory)
+        self._made("QueryEnd", query.memory)
 
     def get_data(self, query: Query, size: int | None = None, flags: int = 0) -> Data:
         """GetData, which a deferred context does not have: DXGI_ERROR_INVALID_CALL."""

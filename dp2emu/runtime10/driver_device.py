@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from dp2emu.argument_check import checked, checked_on_failure
+from dp2emu.argument_check import checked, checked_on_failure, unchecked
 from dp2emu.ddi10.codes import DdiCode
 from dp2emu.ddi10.device import SINCE
 from dp2emu.ddi10.queries.counters import StringOut
@@ -139,13 +139,14 @@ class DriverDevice:
             found = self.send(name, *given)
         return found
 
-    @checked_on_failure
+    @unchecked
     def send(self, entry: str, *arguments: Any) -> Any:
         """Call the DDI function ``entry`` as it is; raises as ``call`` does."""
         self._codes.clear()
-        if entry not in self._functions:
+        function = self._functions.get(entry) if type(entry) is str else None
+        if function is None:
             raise _missing(entry)
-        found = self._functions[entry](*arguments)
+        found = function(*arguments)
         if self._codes:
             raise Refused(RESULTS.get(self._codes[0], Result.E_FAIL), entry)
         return found

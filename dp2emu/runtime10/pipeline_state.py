@@ -6,6 +6,7 @@ Get... methods read it, command lists restore it, and ClearState resets it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import is_
 from typing import Any
 
 import msgspec
@@ -66,6 +67,9 @@ WHOLE: dict[str, Row] = {
     "SetPredication": (None, 0),
 }
 """The arguments of the default state, by function, of functions that set all of a state."""
+
+STATES = frozenset({*SLOTTED, *WHOLE})
+"""The functions that set a state."""
 
 _FREE = {"SetViewports": 0, "SetScissorRects": 0, "SetRenderTargets": 1, "SoSetTargets": 1}
 """Functions that set several of a state, and the place of the number that they leave unset."""
@@ -137,9 +141,12 @@ class PipelineState:
 
     def _exchange(self, before: Sequence[Any], after: Row) -> None:
         """Count the objects that arguments bind, then those that earlier ones had bound."""
-        for memory in memories(after):
+        bound, unbound = [*memories(after)], [*memories(before)]
+        if len(bound) == len(unbound) and all(map(is_, bound, unbound)):
+            return
+        for memory in bound:
             self._bound(memory)
-        for memory in memories(before):
+        for memory in unbound:
             self._unbound(memory)
 
     def whole(self, entry: str) -> Row:

@@ -34,6 +34,9 @@ _NEGATIVE, _NATURAL = 3, 4
 _Read = tuple[Value, int]
 """A value, and the place of the byte behind it."""
 
+_POINTERS = 4096
+"""Number of pointers that are kept by the bytes that store them: programs pass the same ones."""
+
 _FLOAT, _DOUBLE = struct.Struct("<f"), struct.Struct("<d")
 
 
@@ -54,6 +57,7 @@ class QuickReader:
     ) -> None:
         self.structs, self.enums, self.bitmasks = structs, enums, bitmasks
         self.nesting = nesting
+        self.pointers: dict[bytes, values.Pointer] = {}
         self.cost = self.room = 0
 
     def charge(self, size: int) -> None:
@@ -74,8 +78,11 @@ class QuickReader:
         while kind := block[at]:
             count += 1
             if kind == _ARGUMENT:
-                index = block[at + 1]
-                arguments[index], at = READ[block[at + 2]](self, block, at + 3, 1)
+                index, sort, value = block[at + 1], block[at + 2], block[at + 3]
+                if sort == _NATURAL and value < 0x80:
+                    arguments[index], at = value, at + 4
+                else:
+                    arguments[index], at = READ[sort](self, block, at + 3, 1)
             elif kind == _RESULT:
                 result, at = READ[block[at + 1]](self, block, at + 2, 1)
             elif kind == _FLAGS:
@@ -167,8 +174,18 @@ def _structure(reader: QuickReader, block: bytes, at: int, depth: int) -> _Read:
 
 
 def _pointer(reader: QuickReader, block: bytes, at: int, depth: int) -> _Read:
-    value, at = uint(block, at)
-    return values.Pointer(value), at
+    end = at
+    while block[end] >= 0x80:
+        end += 1
+    end += 1
+    stored = block[at:end]
+    found = reader.pointers.get(stored)
+    if found is None:
+        found = values.Pointer(uint(stored, 0)[0])
+        if len(reader.pointers) >= _POINTERS:
+            reader.pointers.clear()
+        reader.pointers[stored] = found
+    return found, end
 
 
 def _twice(reader: QuickReader, block: bytes, at: int, depth: int) -> _Read:

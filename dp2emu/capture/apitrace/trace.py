@@ -413,18 +413,21 @@ class EventReader:
             while at < end:
                 event = block[at]
                 if event == 0:
-                    cursor.at = at = self._quick_enter(block, at + 1)
+                    call, at = self._quick_enter(block, at + 1)
                 elif event == 1:
                     call, at = self._quick_leave(block, at + 1)
-                    cursor.at = at
-                    yield call
                 else:
                     return
+                cursor.at = at
+                if call is not None:
+                    yield call
         except UNREADY:
             return
 
-    def _quick_enter(self, block: bytes, at: int) -> int:
-        """Read an enter event; the place behind it."""
+    def _quick_enter(self, block: bytes, at: int) -> tuple[TraceCall | None, int]:
+        """Read an enter event, and the leave event if that is the next one; the call if it was,
+        and the place behind what was read.
+        """
         thread, at = (block[at], at + 1) if block[at] < 0x80 else uint(block, at)
         key, at = (block[at], at + 1) if block[at] < 0x80 else uint(block, at)
         function = self._functions[key]
@@ -435,13 +438,32 @@ class EventReader:
         quick.cost, quick.room = VALUE_COST * (1 + size), held.limit - held.spent
         arguments: list[Value | Literal[Missing.MISSING]] = [MISSING] * size
         at, result, flags = quick.details(block, at, arguments, size + _MOST_DETAILS)
+        number = self.entered
+        behind = self._quick_end(block, at, number)
+        if behind:
+            quick.cost, quick.room = 0, quick.room - quick.cost
+            at, found, more = quick.details(block, behind, arguments, size + _MOST_DETAILS)
+            self.entered += 1
+            left = TraceCall(
+                number, thread, function, tuple(arguments), result if found is MISSING else found,
+                flags | more, (), True, self._source.mark,
+            )  # fmt: skip
+            return left, at
         held.spent += quick.cost
-        self._open[self.entered] = _Open(
-            self.entered, thread, function, self._source.mark, arguments, result, flags, (),
-            quick.cost,
+        self._open[number] = _Open(
+            number, thread, function, self._source.mark, arguments, result, flags, (), quick.cost,
         )  # fmt: skip
         self.entered += 1
-        return at
+        return None, at
+
+    def _quick_end(self, block: bytes, at: int, number: int) -> int:
+        """The place behind the head of the leave event of call ``number``, 0 if that is not what
+        is at ``at``.
+        """
+        if at + 1 >= len(block) or block[at] != 1:
+            return 0
+        found, behind = uint(block, at + 1)
+        return behind if found == number else 0
 
     def _quick_leave(self, block: bytes, at: int) -> tuple[TraceCall, int]:
         """Read a leave event; the call, and the place behind the event."""

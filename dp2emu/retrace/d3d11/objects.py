@@ -4,6 +4,8 @@ calls, and registration of methods of contexts."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from operator import methodcaller
 from typing import Any, Protocol, TypeVar, cast
 
 from dp2emu.argument_check import trusted_function
@@ -84,7 +86,7 @@ def this_of(call: Arguments) -> Any:
 
 def context_of(call: Arguments) -> Context:
     """The context whose method the call is; a device of Direct3D 10 is its own context."""
-    found = this_of(call)
+    found: object = this_of(call)
     if isinstance(found, Context):
         return found
     if isinstance(found, Device):
@@ -144,7 +146,7 @@ def let_go(thing: object) -> None:
 
 def number(name: str) -> Read:
     """Reads an argument as an integer."""
-    return lambda call: call.integer(name)
+    return methodcaller("integer", name)
 
 
 def placed(position: int) -> Read:
@@ -154,7 +156,7 @@ def placed(position: int) -> Read:
 
 def float_of(name: str) -> Read:
     """Reads an argument as a float."""
-    return lambda call: call.real(name)
+    return methodcaller("real", name)
 
 
 def floats(name: str) -> Read:
@@ -169,7 +171,7 @@ def numbers(name: str) -> Read:
 
 def optional(name: str, kind: type[object]) -> Read:
     """Reads an object, None for NULL."""
-    return lambda call: call.optional(name, kind)
+    return methodcaller("optional", name, kind)
 
 
 def optional_at(position: int, kind: type[object]) -> Read:
@@ -191,7 +193,7 @@ def needed(name: str, kind: type[object]) -> Read:
 
 def blob(name: str) -> Read:
     """Reads an argument as bytes."""
-    return lambda call: call.blob(name)
+    return methodcaller("blob", name)
 
 
 def described(name: str, kind: type[Any]) -> Read:
@@ -345,7 +347,12 @@ def context_row(
     """
     name = next(each for each in dir(Context) if getattr(Context, each) is called)
 
+    methods = cache(partial(_trusted, name))
+
     @on_context(interfaces, names, says=says)
     def act(context: Context, call: Arguments) -> None:
-        method = trusted_function(type(context), name)
-        method(context, *[read(call) for read in readers])
+        methods(type(context))(context, *[read(call) for read in readers])
+
+
+def _trusted(name: str, kind: type) -> Callable[..., Any]:
+    return trusted_function(kind, name)
