@@ -1,4 +1,4 @@
-"""Descriptions with the defaults of the SDK's constructors, and the device of D3D11CreateDevice."""
+"""Descriptions with the defaults of the SDK's constructors, and D3D11CreateDevice."""
 
 from __future__ import annotations
 
