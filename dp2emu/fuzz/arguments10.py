@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import struct
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from random import Random
@@ -16,7 +17,16 @@ from dp2emu.ddi10.resources.resource import Usage
 from dp2emu.fuzz import hostile
 from dp2emu.fuzz.hostile import often
 from dp2emu.runtime10 import descriptions as d
-from dp2emu.runtime10.dxgi import SwapChainDesc1
+from dp2emu.runtime10.dxgi import (
+    ModeDesc,
+    Point,
+    PresentParameters,
+    SurfaceDesc,
+    SwapChainDesc,
+    SwapChainDesc1,
+    SwapChainFullscreenDesc,
+    Window,
+)
 from dp2emu.runtime10.objects import DeviceChild
 from dp2emu.runtime10.streamout import StreamDeclaration
 from dp2emu.runtime10.views import Span, ViewDesc, ViewDimension
@@ -74,6 +84,12 @@ _TEXTS: dict[str, tuple[str, ...]] = {
         "cs_5_0\ndcl_resource_raw t0\ndcl_uav_raw u0\ndcl_input vThreadID.xyz\ndcl_temps 2\n"
         "dcl_thread_group 2, 2, 1\nishl r0.x, vThreadID.x, l(2)\nld_raw r1.x, r0.x, t0.x\n"
         "imm_atomic_iadd r1.y, u0, r0.x, r1.x\nret",
+        "cs_5_0\ndcl_function_body fb0\ndcl_function_body fb1\ndcl_function_table ft0, 1 { 0 }\n"
+        "dcl_function_table ft1, 1 { 1 }\n"
+        "dcl_interface fp0, immediateIndexed, 1 { 65538, 0, 1 }\ndcl_uav_raw u0\ndcl_temps 2\n"
+        "dcl_thread_group 1, 1, 1\nfcall 0, fp0[0]\nstore_raw u0.xyzw, l(0), r0.xyzw\nret\n"
+        "label fb0\niadd r0.xyzw, cb[this0.x + 0][this0.y + 0].xyzw, l(1, 1, 1, 1)\nret\n"
+        "label fb1\nmov r0.xyzw, cb[this0.x + 0][this0.y + 1].xyzw\nret",
     ),
     "hull": (
         "hs_5_0\nhs_decls\ndcl_input_control_point_count 3\ndcl_output_control_point_count 3\n"
@@ -91,13 +107,23 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 """Texts of shaders by their stage, which follow each other in a pipeline."""
+CLASSES, INSTANCE = ("cOne", "cTwo"), "g_two"
+"""Names of the classes of the shader with an interface, and of an instance of the last one."""
+_INTERFACES = struct.pack(
+    "<7I I4H I4H I6H 4I 2H2I 16s", 1, 2, 1, 1, 84, 28, 68, 96, 0, 16, 0, 0, 101, 1, 16, 0, 0,
+    106, 1, 1, 2, 1, 0xFFFF, 0xFFFF, 1, 2, 84, 88, 0, 1, 0, 1, b"cOne\0cTwo\0g_two",
+)  # fmt: skip
+"""Chunk IFCE of that shader: tables 0 and 1 of interface 0, data of the instance from vector 1 of
+constant buffer 2 on."""
 
 
 @cache
 def bytecode(stage: str, number: int) -> bytes:
     """Return a compiled shader of a stage as a container."""
     texts = _TEXTS[stage]
-    return pack([Chunk("SHEX", assemble(texts[number % len(texts)]))])
+    text = texts[number % len(texts)]
+    names = [Chunk("IFCE", _INTERFACES)] if "dcl_interface" in text else []
+    return pack([*names, Chunk("SHEX", assemble(text))])
 
 
 # Descriptions
@@ -156,9 +182,22 @@ USUAL: dict[type, tuple[Any, ...]] = {
                          d.InputElementDesc("v", 1, F.R32G32B32A32_FLOAT.value, 0)),
     StreamDeclaration: (StreamDeclaration(0, "o", 1, 0, 4, 0),
                         StreamDeclaration(0, "SV_Position", 0, 0, 4, 0)),
+    d.CounterDesc: (*map(d.CounterDesc, range(0x40000000, 0x40000004)),
+                    *map(d.CounterDesc, (0, 5, 17))),
     SwapChainDesc1: (SwapChainDesc1(16, 16, _R8),
                     SwapChainDesc1(8, 8, _R8, BufferCount=2, SwapEffect=1),
-                    SwapChainDesc1(8, 4, F.B8G8R8A8_UNORM.value, BufferUsage=0x30)),
+                    SwapChainDesc1(8, 4, F.B8G8R8A8_UNORM.value, BufferUsage=0x30),
+                    SwapChainDesc1(8, 8, _R8, BufferCount=2, SwapEffect=3),
+                    SwapChainDesc1(0, 0, _R8, BufferCount=3, SwapEffect=4, Flags=0x840)),
+    SwapChainDesc: (SwapChainDesc(ModeDesc(16, 16, Format=_R8), OutputWindow=Window(16, 16)),
+                    SwapChainDesc(ModeDesc(Format=_R8), OutputWindow=Window(8, 4)),
+                    SwapChainDesc(ModeDesc(8, 8, Format=_R8))),
+    SwapChainFullscreenDesc: (SwapChainFullscreenDesc(),),
+    SurfaceDesc: (SurfaceDesc(8, 8, _R8), SurfaceDesc(4, 4, F.BC1_UNORM.value)),
+    ModeDesc: (ModeDesc(640, 480, Format=_R8), ModeDesc(), ModeDesc(8, 8)),
+    PresentParameters: (PresentParameters(), PresentParameters((d.Rect(0, 0, 4, 4),)),
+                        PresentParameters((d.Rect(0, 0, 4, 4),), d.Rect(0, 4, 4, 8), Point(0, 2)),
+                        PresentParameters((d.Rect(0, 0, 99, 4),))),
     ViewDesc: (ViewDesc(), ViewDesc(_R8), ViewDesc(slices=Span(0, 1)), ViewDesc(levels=Span(1, 1)),
                ViewDesc(F.R32_TYPELESS.value, elements=Span(0, 8), flags=1),
                ViewDesc(F.R32_UINT.value, elements=Span(0, 8)), ViewDesc(F.D32_FLOAT.value),
@@ -173,7 +212,9 @@ _NUMBERS: dict[str, tuple[int, ...]] = {
     "count": (0, 1, 2, 4, 8, 14, 16, 128),
     "topology": (0, 1, 2, 3, 4, 4, 4, 5, 10, 13, 33, 35, 64, 65),
     "index": (0, 0, 0, 1, 2, 5),
-    "flags": (0, 0, 0, 1, 2, 3, 4, 0x100000),
+    "flags": (0, 0, 0, 1, 2, 3, 4, 6, 0x100000),
+    "adapter": (0, 0, 0, 1), "output": (0, 0, 0, 1), "buffer": (0, 0, 0, 1, 2),
+    "usage": (0, 0x10, 0x20, 0x30, 0x400), "LowPart": (1, 0, 2), "HighPart": (0,),
     "first_constant": (0, 0, 16, 1), "num_constants": (16, 32, 4096, 4112, 7),
     "sample_mask": (0xFFFFFFFF, 1, 0),
     "vertex_count": (0, 1, 3, 3, 6, 7),
@@ -422,8 +463,17 @@ def _bytes(rng: Random, name: str) -> bytes:
     return rng.randbytes(rng.choice(_SIZES))
 
 
+_NAMES: dict[str, tuple[str, ...]] = {
+    "type_name": CLASSES,
+    "name": (INSTANCE,),
+    "interface": ("IDXGIDevice", "ID3D10Device", "ID3D11Device"),
+}
+"""Texts of an argument by its name."""
+
+
 def _text(rng: Random, name: str) -> str:
-    return rng.choice(("", "v", "o", "SV_Position", "name", "\0", "ü" * 300))
+    usual = rng.choice(_NAMES.get(name, ("v", "o")))
+    return often(rng, usual, ("", "v", "o", "SV_Position", "name", "\0", "ü" * 300), 0.4)
 
 
 _VALUES: dict[Any, Callable[[Random, str], Any]] = {

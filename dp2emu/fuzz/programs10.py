@@ -20,21 +20,35 @@ from dp2emu.capture.records import EntryCalled, Record
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.resources.maps import MappedSubresource
-from dp2emu.errors import ContractError, Disagreement, Dp2Error, Fault
+from dp2emu.errors import ContractError, Disagreement, Dp2Error, Exceeded, Fault
 from dp2emu.fuzz import mutations
-from dp2emu.fuzz.arguments10 import USUAL, Arguments, Method, bytecode
+from dp2emu.fuzz.arguments10 import INSTANCE, USUAL, Arguments, Method, bytecode
 from dp2emu.fuzz.cost import Bound
 from dp2emu.fuzz.draws import LIMITS
+from dp2emu.fuzz.functions10 import Functions
 from dp2emu.fuzz.growth import doubled
 from dp2emu.fuzz.target import Broken, Target
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.replay.facade import Facade, Reply, entry_differences
 from dp2emu.runtime10 import descriptions as d
+from dp2emu.runtime10.class_linkage import ClassLinkage
 from dp2emu.runtime10.codes import Api
 from dp2emu.runtime10.context import Context
 from dp2emu.runtime10.deferred import DeferredContext, ImmediateContext
 from dp2emu.runtime10.device import Device
-from dp2emu.runtime10.dxgi import SwapChain, SwapChainDesc1, Window, dxgi_device
+from dp2emu.runtime10.dxgi import (
+    DxgiAdapter,
+    DxgiDevice,
+    DxgiResource,
+    Factory,
+    MappedRect,
+    Output,
+    Surface,
+    SwapChain,
+    SwapChainDesc1,
+    Window,
+)
+from dp2emu.runtime10.dxgi.objects import DxgiObject
 from dp2emu.runtime10.objects import DeviceChild, Resource
 from dp2emu.shader.engines import JIT, REFERENCE, engine
 
@@ -50,32 +64,32 @@ _COST = Bound(8.0, 1.0, 256.0, 8.0)
 # Methods
 
 
-_INTERNAL: dict[type, tuple[str, ...]] = {
-    Device: (
-        "child",
-        "bound",
-        "unbound",
-        "discard",
-        "keep",
-        "close",
-        "create_back_buffer",
-        "prioritize",
-    ),
-    Context: ("call", "do", "given", "given_slots"),
-    DeviceChild: ("drop",),
+_KNOWS = "called by other classes of the runtime, which know the device's objects by it"
+_SENDS = "makes calls of the driver for the methods of the API"
+_DRIVER = "a function of the driver's adapter, which devices call"
+LEFT_OUT: dict[type, dict[str, str]] = {
+    Device: {
+        **dict.fromkeys(("child", "bound", "unbound", "discard", "keep", "prioritize"), _KNOWS),
+        "close": "ends every program",
+        "create_back_buffer": "called by swap chains, for descriptions that they have checked",
+    },
+    Context: dict.fromkeys(("call", "do"), _SENDS),
+    DeviceChild: {"drop": _KNOWS},
+    ClassLinkage: {"add": "called for each shader that is created with the linkage"},
+    DxgiAdapter: dict.fromkeys(("create_device", "get_caps", "finish"), _DRIVER),
 }
-"""Public methods by class that are no methods of the API: other classes of the runtime call them;
-``close`` ends every program."""
+"""Public methods that programs do not call, and why, by class."""
 _OFTEN = ("draw", "dispatch", "map", "unmap", "create_", "finish_", "execute_", "release")
 """Beginnings of names of methods that are called four times as often as others."""
 
 
 def _methods_of(kind: type) -> Iterator[str]:
-    """Names of the API methods of a class."""
-    owned = (names for base, names in _INTERNAL.items() if issubclass(kind, base))
-    internal = set(chain.from_iterable(owned))
+    """Names of the methods of a class that programs call."""
+    left_out = set(
+        chain.from_iterable(names for of, names in LEFT_OUT.items() if issubclass(kind, of))
+    )
     for name, _member in inspect.getmembers(kind, inspect.isfunction):
-        if not name.startswith("_") and name not in internal:
+        if not name.startswith("_") and name not in left_out:
             yield name
 
 
@@ -87,19 +101,18 @@ def _children(kind: type = DeviceChild) -> Iterator[type]:
         yield from _children(each)
 
 
-def _create_swap_chain(device: Device, desc: SwapChainDesc1) -> SwapChain:
-    """CreateSwapChainForHwnd of the device's DXGI factory, for a window of its own."""
-    factory = dxgi_device(device).get_adapter().get_parent()
-    return factory.create_swap_chain_for_hwnd(device, Window(16, 16), desc)
+_DXGI = (Factory, DxgiAdapter, Output, SwapChain, DxgiDevice, DxgiResource, Surface)
+"""The classes of objects of DXGI."""
 
 
 @cache
 def methods() -> tuple[Method, ...]:
     """Return all methods that programs call; those that are called often several times."""
-    found = [Method(Device, "create_swap_chain", {"desc": SwapChainDesc1})]
-    for kind in (Device, ImmediateContext, DeferredContext, SwapChain, *_children()):
+    found = []
+    for kind in (Functions, Device, ImmediateContext, DeferredContext, *_DXGI, *_children()):
         for name in _methods_of(kind):
-            shares = 4 if name.startswith(_OFTEN) and issubclass(kind, (Device, Context)) else 1
+            usual = issubclass(kind, (Functions, Device, Context))
+            shares = 4 if name.startswith(_OFTEN) and usual else 1
             found += [Method.of(kind, name)] * shares
     return tuple(found)
 
@@ -115,38 +128,59 @@ class _Cast:
         self.strangers = others
         self.children: list[DeviceChild] = []
         self.contexts: list[Context] = [device.context]
+        self.devices: list[Device] = []
         self.swap_chains: list[SwapChain] = []
         self.mapped: list[tuple[Any, int]] = []
-        self._ids: set[int] = set()
+        self._rest: list[Any] = [Functions(device), Window(16, 16), Window(8, 8)]
+        self._ids: set[int] = {id(device)}
 
     def add(self, found: Any) -> None:
         """Add what a call returned: objects, and those in sequences."""
-        if isinstance(found, DeviceChild):
-            if found.owner is self.device and id(found) not in self._ids:
-                self._ids.add(id(found))
-                self.children.append(found)
-        elif isinstance(found, Context):
-            if found not in self.contexts:
-                self.contexts.append(found)
-        elif isinstance(found, SwapChain):
-            self.swap_chains.append(found)
-        elif isinstance(found, (tuple, list)):
+        if isinstance(found, (tuple, list)):
             for each in found:
                 self.add(each)
+        elif id(found) not in self._ids:
+            self._place(found)
+
+    def _place(self, found: Any) -> None:
+        """Add an object that is new."""
+        if isinstance(found, DeviceChild):
+            if found.owner is not self.device:
+                return
+            self.children.append(found)
+        elif isinstance(found, DxgiResource):
+            self._rest.append(found)
+            self.add(found.resource)
+        else:
+            kept = next((rows for kind, rows in self._rows() if isinstance(found, kind)), None)
+            if kept is None:
+                return
+            kept.append(found)
+        self._ids.add(id(found))
+
+    def _rows(self) -> tuple[tuple[type, list[Any]], ...]:
+        """The lists of objects by their kind."""
+        return (
+            (Context, self.contexts), (Device, self.devices), (SwapChain, self.swap_chains),
+            (DxgiObject, self._rest),
+        )  # fmt: skip
 
     def of(self, kind: type) -> Sequence[Any]:
         """The objects of a kind that are alive."""
         if issubclass(kind, Device):
             return [self.device]
-        if issubclass(kind, Context):
-            return [each for each in self.contexts if isinstance(each, kind)]
-        if issubclass(kind, SwapChain):
-            return self.swap_chains
-        return [each for each in self.children if isinstance(each, kind) and each.references]
+        every: Sequence[Any] = [*self.children, *self.swap_chains, *self.contexts, *self._rest]
+        return [each for each in every if isinstance(each, kind) and _is_alive(each)]
 
     def every(self) -> Sequence[Any]:
         """Objects of all kinds, released ones and objects of another device included."""
         return [*self.children, *self.strangers]
+
+
+def _is_alive(thing: Any) -> bool:
+    """Whether an object has references, or is of a kind that has none."""
+    counted = thing.resource if isinstance(thing, DxgiResource) else thing
+    return bool(getattr(counted, "references", True))
 
 
 class _Program:
@@ -186,9 +220,8 @@ class _Program:
         outcome, found = self._outcome(receiver, method, arguments)
         self.seen.add((method.kind.__name__, method.name, outcome))
         self._cast.add(found)
-        if isinstance(found, MappedSubresource) and not found.pData.readonly:
-            count = min(len(found.pData), 64)
-            found.pData[:count] = rng.randbytes(count)
+        if isinstance(found, (MappedSubresource, MappedRect)):
+            _write(found, rng)
         if isinstance(found, MappedSubresource):
             self._cast.mapped.append((arguments[0], arguments[1]))
         if check is not None:
@@ -201,7 +234,7 @@ class _Program:
         fitting, mapped = rng.random() < 0.8, self._cast.mapped
         if method.name == "map" and fitting and isinstance(arguments[0], Resource):
             arguments[:3] = chosen.map_of(arguments[0])
-        if method.name == "unmap" and fitting and mapped:
+        if method.name == "unmap" and method.hints and fitting and mapped:
             return list(mapped.pop())
         return arguments
 
@@ -210,8 +243,6 @@ class _Program:
         name = f"{method.kind.__name__}.{method.name}"
         messages = len(receiver.messages) if isinstance(receiver, Context) else 0
         try:
-            if method.name == "create_swap_chain" and method.kind is Device:
-                return "returned", _create_swap_chain(receiver, *arguments)
             found = getattr(receiver, method.name)(*arguments)
         except ContractError as error:
             raise Broken(f"{name} breaks the driver's contract: {error.rule}") from error
@@ -244,11 +275,44 @@ class _Program:
         self._bind_vertices()
         self._cast.add(device.create_query(d.QueryDesc(self._rng.randrange(6))))
         self._add_resources()
+        self._cast.add([
+            device.create_predicate(d.QueryDesc(5)), device.create_blend_state(d.BlendDesc()),
+            device.create_depth_stencil_state(d.DepthStencilDesc()),
+            device.create_rasterizer_state(d.RasterizerDesc()),
+            device.create_sampler_state(d.SamplerDesc()),
+        ])  # fmt: skip
         if device.driver.api is Api.D3D11:
-            deferred = device.create_deferred_context()
-            deferred.draw(3, 0)
-            made = device.create_compute_shader(bytecode("compute", 0))
-            self._cast.add([made, deferred, deferred.finish_command_list(False)])
+            self._add_objects_of_11()
+        self._show()
+
+    def _add_objects_of_11(self) -> None:
+        """Create a deferred context and its list, shaders of each stage, a linkage, a counter."""
+        device, linkage = self._cast.device, self._cast.device.create_class_linkage()
+        deferred = device.create_deferred_context()
+        deferred.draw(3, 0)
+        code = bytecode("geometry", 0)
+        self._cast.add([
+            deferred, deferred.finish_command_list(False), linkage,
+            device.create_compute_shader(bytecode("compute", 0)),
+            device.create_compute_shader(bytecode("compute", 2), linkage),
+            linkage.get_class_instance(INSTANCE), device.create_geometry_shader(code),
+            device.create_hull_shader(bytecode("hull", 0)),
+            device.create_domain_shader(bytecode("domain", 0)),
+            device.create_counter(d.CounterDesc(0x40000000)),
+        ])  # fmt: skip
+
+    def _show(self) -> None:
+        """Create a swap chain, and objects of DXGI around the device."""
+        functions: Functions = self._cast.of(Functions)[0]
+        chain = functions.create_swap_chain(self._rng.choice(USUAL[SwapChainDesc1]))
+        seen = functions.dxgi_device()
+        adapter = seen.get_adapter()
+        staging = self._cast.device.create_texture2d(USUAL[d.Texture2DDesc][8])
+        surface = functions.surface(staging)
+        self._cast.add([
+            chain, seen, adapter, adapter.get_parent(), adapter.enum_outputs(0), surface, staging,
+            functions.dxgi_resource(staging),
+        ])  # fmt: skip
 
     def _bind_targets(self) -> None:
         device, context = self._cast.device, self._cast.device.context
@@ -320,19 +384,28 @@ class _Program:
                 context.finish_command_list(False).release()
             context.clear_state()
         for swap in cast.swap_chains:
-            swap.release()
+            while swap.references:
+                swap.release()
         for each in cast.children:
             while each.references:
                 each.release()
         for each in cast.children:
             if each.users:
                 raise Broken(f"a {type(each).__name__} is used after all objects were released")
-        for device in (cast.device, self._stranger):
+        for device in (*cast.devices, cast.device, self._stranger):
             if device is not None:
                 try:
                     device.close()
                 except ContractError as error:
                     raise Broken(f"close breaks the driver's contract: {error.rule}") from error
+
+
+def _write(mapped: MappedSubresource | MappedRect, rng: Random) -> None:
+    """Write random bytes to mapped memory, if it can be written."""
+    memory = mapped.pData if isinstance(mapped, MappedSubresource) else mapped.pBits
+    if not memory.readonly:
+        count = min(len(memory), 64)
+        memory[:count] = rng.randbytes(count)
 
 
 class _Bound:
@@ -498,7 +571,8 @@ def _replayed(made: Sequence[Record], name: str) -> list[bytes]:
             continue  # arguments that no capture has raise another error in a replay
         for each in entry_differences(number, record.entry, recorded, reply):
             raise Broken(f"replay on {name}: {each}")
-    facade.finish()
+    with suppress(Exceeded):  # of a draw that the program did not wait for
+        facade.finish()
     return [surface.data.tobytes() for surface in facade.adapter.gpu.heap]
 
 

@@ -1,3 +1,7 @@
+from dp2emu.runtime10.cd3d11 import cd3d11_buffer_desc as cd3d11_buffer_desc
+from dp2emu.runtime10.cd3d11 import cd3d11_texture1d_desc as cd3d11_texture1d_desc
+from dp2emu.runtime10.cd3d11 import cd3d11_texture2d_desc as cd3d11_texture2d_desc
+from dp2emu.runtime10.cd3d11 import cd3d11_texture3d_desc as cd3d11_texture3d_desc
 from dp2emu.runtime10.class_linkage import ClassInstance as ClassInstance
 from dp2emu.runtime10.class_linkage import ClassInstanceDesc as ClassInstanceDesc
 from dp2emu.runtime10.class_linkage import ClassLinkage as ClassLinkage
@@ -32,6 +36,7 @@ from dp2emu.runtime10.descriptions import Texture2DDesc as Texture2DDesc
 from dp2emu.runtime10.descriptions import Texture3DDesc as Texture3DDesc
 from dp2emu.runtime10.descriptions import Viewport as Viewport
 from dp2emu.runtime10.device import Device as Device
+from dp2emu.runtime10.device import create_device as create_device
 from dp2emu.runtime10.driver_device import DriverDevice as DriverDevice
 from dp2emu.runtime10.driver_device import Handle as Handle
 from dp2emu.runtime10.driver_device import Resource as Resource

@@ -55,6 +55,10 @@ KEEP_RENDER_TARGETS = KEEP_UNORDERED_ACCESS_VIEWS = None
 ``om_set_render_targets_and_unordered_access_views`` that leave what is bound."""
 
 
+_CHANNELS = 4
+"""Number of the channels of a color."""
+
+
 @checked
 class Context(StageBindings):
     """ID3D11DeviceContext and ID3D11DeviceContext1: makes the driver's calls, and knows the state
@@ -540,6 +544,8 @@ class Context(StageBindings):
         texture with one sample.  Other rectangles are not implemented: they have no effect but a
         message.
         """
+        if len(color) != _CHANNELS:
+            raise Refused(Result.E_INVALIDARG, f"a color of {len(color)} channels")
         if rects:
             self._clear_rects(view, tuple(color), rects)
         elif isinstance(view, DepthStencilView):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from dp2emu.argument_check import checked
+from dp2emu.ddi10.adapter import Adapter as DdiAdapter
 from dp2emu.ddi10.resources.resource import CreateResource, ResourceType
 from dp2emu.errors import ContractError
 from dp2emu.runtime10.buffers import buffer_resource
@@ -491,6 +492,18 @@ class Device:
     def prioritize(self, resource: Resource, priority: int) -> None:
         """Tell the driver the eviction priority of a resource, a DXGI_RESOURCE_PRIORITY."""
         self.driver.dxgi("SetResourcePriority", resource.memory, priority)
+
+
+@checked
+def create_device(
+    adapter: Adapter | None = None, feature_level: int | None = None, api: Api = Api.D3D11
+) -> tuple[Device, ImmediateContext]:
+    """D3D11CreateDevice: a device on an adapter, by default a new one, and its immediate context.
+
+    ``feature_level`` is a D3D_FEATURE_LEVEL.  Raises as ``Device`` does.
+    """
+    device = Device(DdiAdapter() if adapter is None else adapter, api, feature_level)
+    return device, device.context
 
 
 def _code(bytecode: bytes) -> Code:

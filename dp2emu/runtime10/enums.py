@@ -17,7 +17,6 @@ from dp2emu.ddi10.resources.residency import Status as Residency
 from dp2emu.ddi10.resources.resource import Usage as Usage
 from dp2emu.ddi10.resources.transfers import ClearFlag as ClearFlag
 from dp2emu.runtime10.textures import CpuAccess as CpuAccess
-from dp2emu.runtime10.textures import MiscFlag as ResourceMisc
 
 __all__ = [
     "BindFlag",
@@ -73,6 +72,20 @@ class BindFlag(IntFlag):
     RENDER_TARGET = 0x20
     DEPTH_STENCIL = 0x40
     UNORDERED_ACCESS = 0x80
+
+
+class ResourceMisc(IntFlag):
+    """D3D11_RESOURCE_MISC_FLAG, of textures, buffers or both."""
+
+    GENERATE_MIPS = 0x1
+    SHARED = 0x2
+    TEXTURECUBE = 0x4
+    DRAWINDIRECT_ARGS = 0x10
+    BUFFER_ALLOW_RAW_VIEWS = 0x20
+    BUFFER_STRUCTURED = 0x40
+    RESOURCE_CLAMP = 0x80
+    SHARED_KEYEDMUTEX = 0x100
+    GDI_COMPATIBLE = 0x200
 
 
 class BufferUavFlag(IntFlag):

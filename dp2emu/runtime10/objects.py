@@ -12,6 +12,7 @@ from dp2emu.argument_check import checked
 from dp2emu.ddi10.resources.resource import CreateResource, ResourceType, Usage
 from dp2emu.runtime10 import descriptions
 from dp2emu.runtime10.driver_device import Resource as DriverResource
+from dp2emu.runtime10.query import Data
 from dp2emu.runtime10.query import Query as DriverQuery
 from dp2emu.runtime10.signatures import Code
 from dp2emu.runtime10.views import ViewDesc
@@ -324,11 +325,13 @@ class Query(DeviceChild):
         """GetDataSize, in bytes."""
         return self.driver.data_size
 
-    def value(self, data: bytes) -> int | float | dict[str, int | float]:
-        """The data of GetData as a number, or if they are a structure, as its numbers by member
-        name.  Raises ArgumentError for data of another size than ``get_data_size``.
+    def value(self, data: bytes | Data) -> int | float | dict[str, int | float]:
+        """What GetData returned, or its bytes, as a number, or if it is a structure, as its
+        numbers by member name.
+
+        Raises ArgumentError for data of another size than ``get_data_size``, such as none.
         """
-        return self.driver.value(data)
+        return self.driver.value((data.data or b"") if isinstance(data, Data) else data)
 
 
 @checked

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
+from enum import Enum
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from dp2emu import runtime10
 from dp2emu.capture.records import EntryCalled
 from dp2emu.errors import ContractError
 from dp2emu.fuzz import programs10
 from dp2emu.fuzz.campaign import Plan, campaign
-from dp2emu.fuzz.programs10 import CALL, HEAD, methods, records, seed, trial
+from dp2emu.fuzz.programs10 import CALL, HEAD, LEFT_OUT, methods, records, seed, trial
 from dp2emu.fuzz.target import Broken
+from dp2emu.runtime10 import dxgi
 from dp2emu.runtime10.context import Context
 from dp2emu.runtime10.device import Device
 from dp2emu.runtime10.objects import DeviceChild
@@ -47,8 +51,56 @@ def test_programs_call_every_method_of_the_api() -> None:
         ("ImmediateContext", "execute_command_list"), ("DeferredContext", "finish_command_list"),
         ("ImmediateContext", "vs_set_constant_buffers"), ("SwapChain", "resize_buffers"),
         ("Query", "get_data_size"), ("Texture2D", "set_private_data"),
+        ("Factory", "create_swap_chain"), ("DxgiAdapter", "enum_outputs"),
+        ("Output", "get_display_mode_list"), ("Surface", "map"),
+        ("DxgiDevice", "create_surface"), ("ClassLinkage", "create_class_instance"),
+        ("Functions", "create_device_and_swap_chain"),
     }  # fmt: skip
     assert ("Device", "discard") not in names
+
+
+LAYER_BELOW = {"DriverDevice", "Handle", "Query", "Resource", "Shader", "Code"}
+"""Public classes that are no interfaces of the API: they call a driver, or read a shader."""
+
+
+def classes() -> set[type]:
+    """The public classes of the runtime and of its DXGI that have methods."""
+    public = {name: getattr(runtime10, name) for name in runtime10.__all__}
+    public |= {name: getattr(dxgi, name) for name in dxgi.__all__}
+    kinds = (kind for name, kind in public.items() if name not in LAYER_BELOW)
+    plain = tuple, Enum, Exception
+    return {kind for kind in kinds if isinstance(kind, type) and not issubclass(kind, plain)}
+
+
+def test_every_public_method_is_called_or_left_out_with_a_reason() -> None:
+    called = {(method.kind, method.name) for method in methods()}
+    reasons = {(kind, name) for kind, names in LEFT_OUT.items() for name in names}
+    for kind in classes():
+        heirs = [each for each, _ in called if issubclass(each, kind)]
+        for name, _ in inspect.getmembers(kind, inspect.isfunction):
+            left_out = any((each, name) in reasons for each in kind.__mro__)
+            reached = any((heir, name) in called for heir in heirs)
+            assert name.startswith("_") or reached != left_out, (kind, name)
+
+
+def test_methods_that_are_left_out_exist() -> None:
+    missing = [(kind, name) for kind, names in LEFT_OUT.items() for name in names
+               if not callable(getattr(kind, name, None))]  # fmt: skip
+    assert not missing
+
+
+@pytest.mark.slow
+def test_a_prepared_program_reaches_every_method() -> None:
+    known, seen, rng = methods(), set(), Random(0)
+    for head in (b"\x08", b"\x0b") * 5:
+        chosen = rng.sample(range(len(known)), len(known))
+        for start in range(0, len(known), 16):
+            made = (number.to_bytes(2, "little") for number in chosen[start : start + 16])
+            program = b"".join(number + rng.randbytes(6) for number in made)
+            reached = trial(head + rng.randbytes(1) + program)
+            assert isinstance(reached, frozenset)
+            seen |= {(kind, name) for kind, name, _ in reached}
+    assert sorted({(each.kind.__name__, each.name) for each in known} - seen) == []
 
 
 def test_calls_return_and_are_refused() -> None:

@@ -373,6 +373,12 @@ def test_rectangles_of_a_view_are_cleared() -> None:
     assert "ClearView of rectangles" in dev.context.messages[0]
 
 
+def test_a_view_is_cleared_with_a_color_of_four_channels() -> None:
+    dev = device()
+    dev.context.clear_view(depth(dev), ())
+    assert "a color of 0 channels" in dev.context.messages[0]
+
+
 def test_discards_keep_the_contents() -> None:
     dev = device()
     view = target(dev, 1)

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from dp2emu.argument_check import checked
 
+
+@checked
 class DxgiObject:
-    """IDXGIObject, with one reference at first.  Mutable: references are counted."""
+    """IDXGIObject, with one reference at first.  Mutable: references are counted; private ``data``
+    are kept under a ``guid``.
+    """
 
     def __init__(self) -> None:
         self.references = 1

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dp2emu.ddi10.adapter import Adapter
-from dp2emu.errors import Unsupported
+from dp2emu.errors import ArgumentError, Unsupported
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.descriptions import BufferDesc
 from dp2emu.runtime10.device import Device
@@ -21,6 +23,12 @@ def test_a_device_has_one_object_of_dxgi() -> None:
     device = Device(Adapter())
     assert dxgi_device(device) is dxgi_device(device)
     assert dxgi_device(device).device is device
+
+
+def test_the_name_of_private_data_is_a_text() -> None:
+    found: Any = made()
+    with pytest.raises(ArgumentError):
+        found.get_private_data([None])
 
 
 @pytest.mark.parametrize("api", Api)
