@@ -55,6 +55,8 @@ class Target(msgspec.Struct, frozen=True):
     they compare with constants that an input may have to contain.
     ``smaller`` returns a ``findings.Finding`` with smaller records; None: inputs lose bytes.
     ``program``: a finding is also saved as a program in C.
+    ``draws`` returns the number of draws that a trial has executed so far, for targets that count
+    them.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Target(msgspec.Struct, frozen=True):
     pace: float = 0.25
     smaller: Callable[[Any], Any] | None = None
     program: bool = False
+    draws: Callable[[Any], int] | None = None
 
     def allowed(self, data: bytes) -> Cost:
         """Return the most that the input ``data`` may cost."""
