@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import cache
 from random import Random
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from dp2emu.capture.records import Called, ContextCreated, MemoryWritten, Record, SurfaceCreated
+from dp2emu.capture.records import (
+    Called,
+    ContextCreated,
+    ContextDestroyed,
+    MemoryWritten,
+    Record,
+    SurfaceCreated,
+    SurfaceDestroyed,
+)
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import (
     Blend,
@@ -54,6 +63,9 @@ _CONTEXT = 1
 COLOR, DEPTH, COMMANDS, VERTICES, INDICES, FIRST_TEXTURE = range(1, 7)
 """Handles of the surfaces."""
 _ROOM = 4096
+_DRAWS_OF_A_CALL = (1, 2, 4), (4, 16, 32)
+"""Numbers of draws of a call, before DirectX 8 and later: an index beyond the vertices makes
+earlier versions end the call."""
 _MOST_WRITTEN = 4096
 """Bytes of the largest textures that are filled; others are zero."""
 _KIND = SurfaceKind
@@ -221,7 +233,9 @@ class _Calls:
         rng, variant = self._rng, self._variant
         size, memory = variant.vertex_size, None
         if rng.random() < 0.7:
-            memory = _vertex_bytes(variant, rng, often(rng, size * 12, (1, 33, size, 512)))
+            memory = _vertex_bytes(
+                variant, rng, often(rng, size * 40, (1, 33, size, size * 12), 0.2)
+            )
         length = often(rng, len(memory or b"") // size or 40, (0, 1, 1 << 16), 0.1)
         self.records.append(Called(Call(
             _CONTEXT, COMMANDS, dwCommandLength=len(commands), commands=commands,
@@ -233,20 +247,33 @@ class _Calls:
         )))  # fmt: skip
 
 
-def records_of(data: bytes, variants: int = VARIANTS) -> list[Record]:
-    """Return the records of an input: surfaces, a context and its calls, with a draw each."""
+def records_of(
+    data: bytes, variants: int = VARIANTS, scenes: int = hostile.SCENES
+) -> list[Record]:
+    """Return the records of an input: for each scene surfaces, a context and calls that draw."""
     chosen, rng = hostile.parts(data, variants)
     variant = Variant.of(chosen)
+    return [record for _ in range(scenes) for record in _scene(variant, rng)]
+
+
+def _scene(variant: Variant, rng: Random) -> list[Record]:
+    """Return the records of surfaces, a context and its draws, at whose end there is nothing."""
     calls = _Calls(variant, rng)
-    calls.records += [*_surfaces(variant, rng)]
+    calls.records += _surfaces(variant, rng)
+    made = [each.desc for each in calls.records if isinstance(each, SurfaceCreated)]
     calls.records.append(
         ContextCreated(_CONTEXT, variant.version, COLOR, DEPTH if variant.depth else 0)
     )
     _set_up(calls, variant, rng)
-    for _ in range(hostile.DRAWS):
+    sizes = {desc.handle: desc.width for desc in made}
+    for _ in range(hostile.CALLS):
+        calls.records += _contents(variant, rng, sizes)
         _numbers(calls, variant, rng)
-        _draw(calls, variant, rng)
+        for number in range(rng.choice(_DRAWS_OF_A_CALL[variant.version >= 8])):
+            _draw(calls, variant, rng, number)
         calls.flush()
+    calls.records.append(ContextDestroyed(_CONTEXT))
+    calls.records += [SurfaceDestroyed(desc.handle) for desc in reversed(made)]
     return calls.records
 
 
@@ -269,12 +296,23 @@ def _surfaces(variant: Variant, rng: Random) -> Iterator[Record]:
     for desc in descs:
         yield SurfaceCreated(desc)
     yield MemoryWritten(VERTICES, 0, _vertex_bytes(variant, rng, size))
-    numbers = [often(rng, rng.randrange(12), (13, 40, 41, 0xFFFF), 0.1) for _ in range(64)]
-    data = struct.pack("<64H", *numbers)
-    yield MemoryWritten(INDICES, 0, data[:indices])
+    yield MemoryWritten(INDICES, 0, _index_bytes(rng, indices))
     for desc in descs[-len(variant.textures) :]:
         if (whole := sum(level.size for level in layout_of(desc))) < _MOST_WRITTEN:
             yield MemoryWritten(desc.handle, 0, rng.randbytes(whole))
+
+
+def _contents(variant: Variant, rng: Random, sizes: dict[int, int]) -> Iterator[Record]:
+    """Other contents of the vertex or index buffer, of ``sizes`` in bytes, of some calls."""
+    if rng.random() < 0.2:
+        yield MemoryWritten(VERTICES, 0, _vertex_bytes(variant, rng, sizes[VERTICES]))
+    if rng.random() < 0.3:
+        yield MemoryWritten(INDICES, 0, _index_bytes(rng, sizes[INDICES]))
+
+
+def _index_bytes(rng: Random, size: int) -> bytes:
+    numbers = [often(rng, rng.randrange(12), (13, 40, 41, 0xFFFF), 0.1) for _ in range(64)]
+    return struct.pack("<64H", *numbers)[:size]
 
 
 def _vertex_bytes(variant: Variant, rng: Random, size: int) -> bytes:
@@ -293,6 +331,9 @@ def _texture(handle: int, kind: SurfaceKind, format: Format, rng: Random) -> Sur
     return SurfaceDesc(handle, kind, width, height, format, depth=depth, levels=levels)
 
 
+_assembled = cache(assemble)
+
+
 def _set_up(calls: _Calls, variant: Variant, rng: Random) -> None:
     """Emit states, shaders and bindings."""
     calls.emit(Op.RENDERSTATE, list(variant.states))
@@ -306,11 +347,11 @@ def _set_up(calls: _Calls, variant: Variant, rng: Random) -> None:
     if variant.vertex:
         calls.emit_bytes(Op.CREATEVERTEXSHADERDECL, (_DECLARATION, 3), _ELEMENTS)
         calls.emit(Op.SETVERTEXSHADERDECL, [(_DECLARATION,)])
-        code = assemble(variant.vertex)
+        code = _assembled(variant.vertex)
         calls.emit_bytes(Op.CREATEVERTEXSHADERFUNC, (_VS, len(code)), code)
         calls.emit(Op.SETVERTEXSHADERFUNC, [(_VS,)])
     if variant.pixel:
-        code = assemble(variant.pixel)
+        code = _assembled(variant.pixel)
         calls.emit_bytes(Op.CREATEPIXELSHADER, (_PS, len(code)), code)
         calls.emit(Op.SETPIXELSHADER, [(_PS,)])
     calls.flush()
@@ -348,12 +389,33 @@ def _bits(value: float) -> int:
     return found
 
 
-def _draw(calls: _Calls, variant: Variant, rng: Random) -> None:
-    """Emit one draw."""
+def _draw(calls: _Calls, variant: Variant, rng: Random, number: int) -> None:
+    """Emit draw ``number`` of a call."""
     if variant.version < 8:
         _legacy_draw(calls, variant, rng)
         return
     stride = often(rng, variant.vertex_size, (0, 1, 3, 20, 24, 28, 32, 255), 0.3)
+    if number == 0 or rng.random() < 0.5:
+        _source(calls, variant, rng, stride)
+    start, count = _small(rng), rng.choice((1, 1, 2, 3, 9, 40))
+    kind = rng.random()
+    if kind < 0.3:
+        calls.emit(Op.DRAWPRIMITIVE, [(variant.topology, start, count)])
+    elif kind < 0.45:
+        calls.emit(Op.DRAWPRIMITIVE2, [(variant.topology, start, count)])
+    elif kind < 0.55 and number == 0:
+        calls.emit(Op.SETSTREAMSOURCEUM, [(0, stride)])
+        calls.emit(Op.DRAWPRIMITIVE, [(variant.topology, start, count)])
+    elif kind < 0.62 and variant.version == 9 and number == 0:
+        _patch(calls, rng)
+    else:
+        op = Op.DRAWINDEXEDPRIMITIVE if kind < 0.85 else Op.DRAWINDEXEDPRIMITIVE2
+        base = often(rng, rng.randrange(-3, 9), (-(1 << 31), (1 << 31) - 1), 0.1)
+        calls.emit(op, [(variant.topology, base, near(rng, 4), near(rng, 40), start, count)])
+
+
+def _source(calls: _Calls, variant: Variant, rng: Random, stride: int) -> None:
+    """Emit the vertex buffer, offset and frequency of the next draws."""
     if variant.version == 8:
         calls.emit(Op.SETSTREAMSOURCE, [(0, VERTICES, stride)])
     else:
@@ -361,21 +423,6 @@ def _draw(calls: _Calls, variant: Variant, rng: Random) -> None:
         calls.emit(Op.SETSTREAMSOURCE2, [(0, VERTICES, offset, stride)])
     if variant.version == 9 and rng.random() < 0.2:
         calls.emit(Op.SETSTREAMSOURCEFREQ, [(0, rng.choice((0x40000003, 1, 2)))])
-    start, count = _small(rng), rng.choice((1, 1, 2, 3, 9, 40))
-    kind = rng.random()
-    if kind < 0.3:
-        calls.emit(Op.DRAWPRIMITIVE, [(variant.topology, start, count)])
-    elif kind < 0.45:
-        calls.emit(Op.DRAWPRIMITIVE2, [(variant.topology, start, count)])
-    elif kind < 0.55:
-        calls.emit(Op.SETSTREAMSOURCEUM, [(0, stride)])
-        calls.emit(Op.DRAWPRIMITIVE, [(variant.topology, start, count)])
-    elif kind < 0.62 and variant.version == 9:
-        _patch(calls, rng)
-    else:
-        op = Op.DRAWINDEXEDPRIMITIVE if kind < 0.85 else Op.DRAWINDEXEDPRIMITIVE2
-        base = often(rng, rng.randrange(-3, 9), (-(1 << 31), (1 << 31) - 1), 0.1)
-        calls.emit(op, [(variant.topology, base, near(rng, 4), near(rng, 40), start, count)])
 
 
 def _small(rng: Random) -> int:
@@ -391,13 +438,18 @@ def _patch(calls: _Calls, rng: Random) -> None:
 
 
 def _legacy_draw(calls: _Calls, variant: Variant, rng: Random) -> None:
-    op, start, count = _LEGACY[variant.topology], _small(rng) & 0xFFFF, rng.choice((1, 2, 3, 9))
+    op, count = _LEGACY[variant.topology], rng.choice((1, 1, 2, 3, 9))
+    start, *others = (rng.randrange(6) for _ in range(1 + 3 * count))
+    if rng.random() < 0.2:
+        start = _small(rng) & 0xFFFF
     if variant.topology is PrimitiveType.POINTLIST:
         calls.emit(op, [(count, start)])
     elif rng.random() < 0.5:
         calls._tokens.emit_counted(op, count, (start,))
     else:
-        items = [tuple(_small(rng) & 0xFFFF for _ in range(3)) for _ in range(count)]
+        if rng.random() < 0.2:
+            others[rng.randrange(len(others))] = _small(rng) & 0xFFFF
+        items = [*zip(*[iter(others)] * 3, strict=True)]
         calls.emit(Op.INDEXEDTRIANGLELIST2, items, head=(start,))
 
 
@@ -405,21 +457,26 @@ def _legacy_draw(calls: _Calls, variant: Variant, rng: Random) -> None:
 
 
 class _Played:
-    """A driver that plays inputs one after the other.  Mutable."""
+    """A driver that plays inputs one after the other.  Mutable.
 
-    def __init__(self, variants: int) -> None:
-        self._variants = variants
+    ``drawn`` is the number of draws that the GPU has executed; tokens that fail are none.
+    """
+
+    def __init__(self, variants: int, scenes: int) -> None:
+        self._variants, self._scenes = variants, scenes
         self._driver = Driver(options=Options(engine=JIT, threads=1, parser=WALK), limits=LIMITS)
-        self._handles: list[int] = []
+
+    @property
+    def drawn(self) -> int:
+        """Return the number of draws executed."""
+        return self._driver.gpu.executed_draws
 
     def __call__(self, data: bytes) -> Hashable:
         """Draw what an input says; the features are results and the amounts of work."""
         before = self._amounts()
-        try:
-            seen = frozenset(map(self._perform, records_of(data, self._variants)))
-            self._driver.finish()
-        finally:
-            self._clear()
+        records = records_of(data, self._variants, self._scenes)
+        seen = frozenset(map(self._perform, records))
+        self._driver.finish()
         done = (new - old for old, new in zip(before, self._amounts(), strict=True))
         return seen | {(place, amount.bit_length()) for place, amount in enumerate(done)}
 
@@ -429,47 +486,30 @@ class _Played:
 
     def _perform(self, record: Record) -> Hashable:
         try:
-            return _PERFORM[type(record)](self, record)
+            return _PERFORM[type(record)](self._driver, record)
         except Dp2Error as error:
             return type(error).__name__
 
-    def _create(self, record: SurfaceCreated) -> None:
-        self._driver.create_surface(record.desc)
-        self._handles.append(record.desc.handle)
 
-    def _write(self, record: MemoryWritten) -> None:
-        self._driver.write(record.handle, record.offset, record.data)
-
-    def _enter(self, record: ContextCreated) -> None:
-        self._driver.create_context(
-            _CONTEXT, interface=record.interface, color=record.color, depth=record.depth
-        )
-
-    def _call(self, record: Called) -> Hashable:
-        return self._driver.submit(record.call).ddrval
-
-    def _clear(self) -> None:
-        if self._driver.context(_CONTEXT) is not None:
-            self._driver.destroy_context(_CONTEXT)
-        while self._handles:
-            self._driver.destroy_surface(self._handles.pop())
-
-
-_PERFORM: dict[type[Any], Callable[[_Played, Any], Hashable]] = {
-    SurfaceCreated: _Played._create,
-    MemoryWritten: _Played._write,
-    ContextCreated: _Played._enter,
-    Called: _Played._call,
+_PERFORM: dict[type[Any], Callable[[Driver, Any], Hashable]] = {
+    SurfaceCreated: lambda driver, record: driver.create_surface(record.desc),
+    SurfaceDestroyed: lambda driver, record: driver.destroy_surface(record.handle),
+    MemoryWritten: lambda driver, record: driver.write(record.handle, record.offset, record.data),
+    ContextCreated: lambda driver, record: driver.create_context(
+        record.context, interface=record.interface, color=record.color, depth=record.depth
+    ),
+    ContextDestroyed: lambda driver, record: driver.destroy_context(record.context),
+    Called: lambda driver, record: driver.submit(record.call).ddrval,
 }
 
 
-def target(name: str, variants: int = VARIANTS) -> Target:
-    """Return the target of hostile draws of a number of variants."""
+def target(name: str, variants: int = VARIANTS, scenes: int = hostile.SCENES) -> Target:
+    """Return the target of hostile draws of a number of variants, in so many scenes an input."""
     return Target(
-        name, "hostile draws of DirectX 6 to 9 end", lambda: _Played(variants), hostile.seed,
-        mutations.mutate, 64, ("dp2emu.gpu", "dp2emu.dp2"),
-        lambda data: records_of(data, variants),
-        cost=hostile.COST,
+        name, "hostile draws of DirectX 6 to 9 end", lambda: _Played(variants, scenes),
+        hostile.seed, mutations.mutate, 64, ("dp2emu.gpu", "dp2emu.dp2"),
+        lambda data: records_of(data, variants, scenes),
+        cost=hostile.COST, draws=hostile.drawn,
     )  # fmt: skip
 
 

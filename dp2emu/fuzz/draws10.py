@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Hashable, Iterator
-from functools import partial
+from functools import cache, partial
 from random import Random
 from typing import Any
 
@@ -121,6 +121,8 @@ _COMPUTE_SHADERS = tuple(
 )  # fmt: skip
 _POINT, _LINES, _TRIANGLES, _STRIP = 1, 2, 4, 5
 _KEEP = 0xFFFFFFFF
+_DRAWS_OF_BUFFERS = 1, 4, 16
+"""Numbers of draws of a vertex and an index buffer, or of dispatches of a view."""
 _EDGES = (32767.0, 0.5, 1e-3, 300.0, 0.0)
 """Numbers of viewports, which must be in the range of the rasterizer."""
 
@@ -186,6 +188,9 @@ def _blend(rng: Random) -> RenderTargetBlend:
     )
 
 
+_assembled = cache(assemble)
+
+
 class _Device:
     """A device of an adapter.  Mutable."""
 
@@ -212,14 +217,22 @@ class _Scene:
     def __init__(self, device: _Device, variant: Variant, rng: Random) -> None:
         self._device, self._variant, self._rng = device, variant, rng
         self._made: list[bytearray] = []
+        self._vertices = self._indices = bytearray(), 0
+        self._index_format = F.R16_UINT
 
     def play(self) -> Iterator[Hashable]:
         """Draw or dispatch -> the error of each, None without one."""
         steps: list[Callable[[], None]] = [self._output, self._shade, self._read]
         if self._variant.compute:
             steps = [self._compute]
-        steps += [self._dispatch if self._variant.compute else self._draw] * hostile.DRAWS
-        steps.append(partial(self._device.call, "Flush"))
+        for _ in range(hostile.CALLS):
+            made, drawn = (
+                (self._bind_unordered, self._dispatch)
+                if self._variant.compute
+                else (self._buffers, self._draw)
+            )
+            steps += [made] + [drawn] * self._rng.choice(_DRAWS_OF_BUFFERS)
+            steps.append(partial(self._device.call, "Flush"))
         for step in steps:
             try:
                 step()
@@ -243,7 +256,7 @@ class _Scene:
         ))  # fmt: skip
 
     def _shader(self, noun: str, text: str) -> bytearray:
-        return self._make(noun, assemble(text), "Shader")
+        return self._make(noun, _assembled(text), "Shader")
 
     def _surface(self, format: DxgiFormat, size: tuple[int, int], bind: int) -> bytearray:
         return self._make("Resource", CreateResource(
@@ -357,7 +370,7 @@ class _Scene:
 
     def _draw(self) -> None:
         rng, call = self._rng, self._device.call
-        self._vertices()
+        self._bind_buffers()
         x, y, width, height = (often(rng, each, _EDGES, 0.2) for each in (0.0, 2.5, 31.0, 16.25))
         depths = often(rng, (0.0, 1.0), ((0.5, 0.5), (0.25, 0.75)))
         call("SetViewports", 15, [Viewport(x, y, width, height, *depths)])
@@ -382,22 +395,31 @@ class _Scene:
             arguments = self._buffer(data, BindFlag.VERTEX_BUFFER)
             call("DrawInstancedIndirect", arguments, rng.choice((0, 4)))
 
-    def _vertices(self) -> None:
-        """Bind a vertex and an index buffer."""
-        rng, call = self._rng, self._device.call
+    def _buffers(self) -> None:
+        """Make a vertex and an index buffer, and bind other constants now and then."""
+        rng = self._rng
         size = often(rng, 32 * 40, (4, 12, 17, 32, 100, 333), 0.3)
-        vertices = self._buffer(hostile.vertices(rng, size, 32, 1.0), BindFlag.VERTEX_BUFFER)
+        data = hostile.vertices(rng, size, 32, 1.0)
+        self._vertices = self._buffer(data, BindFlag.VERTEX_BUFFER), size
+        count = rng.choice((1, 3, 7, 40))
+        self._index_format = rng.choice((F.R16_UINT, F.R32_UINT))
+        most = 0xFFFF if self._index_format is F.R16_UINT else 0xFFFFFFFF
+        numbers = [often(rng, rng.randrange(12), (39, 40, 41, most, most - 1), 0.2)
+                   for _ in range(count)]  # fmt: skip
+        data = struct.pack(f"<{count}{'H' if self._index_format is F.R16_UINT else 'I'}", *numbers)
+        self._indices = self._buffer(data, BindFlag.INDEX_BUFFER), len(data)
+        if rng.random() < 0.3:
+            self._constants()
+
+    def _bind_buffers(self) -> None:
+        """Bind the vertex and the index buffer with another stride and other offsets."""
+        rng, call = self._rng, self._device.call
+        vertices, size = self._vertices
         stride = often(rng, 32, (0, 1, 3, 12, 31, 2048), 0.25)
         offset = often(rng, 0, (1, 4, 31, size - 1, size, size + 64, 0xFFFFFFFF), 0.25)
         call("IaSetVertexBuffers", 0, [vertices], [stride], [offset])
-        count = rng.choice((1, 3, 7, 40))
-        format = rng.choice((F.R16_UINT, F.R32_UINT))
-        most = 0xFFFF if format is F.R16_UINT else 0xFFFFFFFF
-        numbers = [often(rng, rng.randrange(12), (39, 40, 41, most, most - 1), 0.2)
-                   for _ in range(count)]  # fmt: skip
-        data = struct.pack(f"<{count}{'H' if format is F.R16_UINT else 'I'}", *numbers)
-        indices = self._buffer(data, BindFlag.INDEX_BUFFER)
-        call("IaSetIndexBuffer", indices, format.value, often(rng, 0, (2, 4, 6, len(data))))
+        indices, size = self._indices
+        call("IaSetIndexBuffer", indices, self._index_format.value, often(rng, 0, (2, 4, 6, size)))
 
     # Dispatches
 
@@ -405,12 +427,15 @@ class _Scene:
         text, call = self._variant.compute, self._device.call
         call("CsSetShader", self._shader("ComputeShader", text))
 
-    def _dispatch(self) -> None:
+    def _bind_unordered(self) -> None:
         rng, call, text = self._rng, self._device.call, self._variant.compute
         stride = 12 if "dcl_uav_structured" in text else 0
         flags = 1 if "dcl_uav_raw" in text else 0
         view = self._unordered(rng.choice((3, 6, 12, 30)), stride, flags)
         call("CsSetUnorderedAccessViews", 0, [view], [_KEEP])
+
+    def _dispatch(self) -> None:
+        rng, call = self._rng, self._device.call
         call("CsSetShaderResources", 0, [self._addresses()])
         call("Dispatch", *(rng.choice((0, 1, 1, 2)) for _ in "xyz"))
 
@@ -452,28 +477,40 @@ _WORK = "vertices", "fragments", "threads", "stream_bytes", "unordered_bytes"
 
 
 class _Played:
-    """An adapter whose devices play inputs one after the other.  Mutable."""
+    """An adapter whose devices play inputs one after the other.  Mutable.
 
-    def __init__(self, variants: int) -> None:
-        self._variants = variants
-        self._adapter = Adapter(Gpu(run=engine(JIT), threads=1, limits=LIMITS), checking=True)
+    ``drawn`` is the number of draws and dispatches that the GPU has executed.
+    """
+
+    def __init__(self, variants: int, scenes: int) -> None:
+        self._variants, self._scenes = variants, scenes
+        self._gpu = Gpu(run=engine(JIT), threads=1, limits=LIMITS)
+        self._adapter = Adapter(self._gpu, checking=True)
+
+    @property
+    def drawn(self) -> int:
+        """Return the number of draws and dispatches executed."""
+        return self._gpu.executed_draws
 
     def __call__(self, data: bytes) -> Hashable:
         """Draw what an input says; the features are results and the amounts of work."""
         chosen, rng = hostile.parts(data, self._variants)
-        device = _Device(self._adapter)
-        seen = frozenset(_Scene(device, Variant.of(chosen), rng).play())
-        self._adapter.finish()
-        done = ((name, int(getattr(device.counters, name))) for name in _WORK)
-        return seen | {(name, amount.bit_length()) for name, amount in done}
+        variant, seen = Variant.of(chosen), set[Hashable]()
+        for _ in range(self._scenes):
+            device = _Device(self._adapter)
+            seen.update(_Scene(device, variant, rng).play())
+            self._adapter.finish()
+            done = ((name, int(getattr(device.counters, name))) for name in _WORK)
+            seen.update((name, amount.bit_length()) for name, amount in done)
+        return frozenset(seen)
 
 
-def target(name: str, variants: int = VARIANTS) -> Target:
-    """Return the target of hostile draws of a number of variants."""
+def target(name: str, variants: int = VARIANTS, scenes: int = hostile.SCENES) -> Target:
+    """Return the target of hostile draws of a number of variants, in so many scenes an input."""
     return Target(
-        name, "hostile draws of Direct3D 10 and 11 end", lambda: _Played(variants), hostile.seed,
-        mutations.mutate, 64, ("dp2emu.gpu", "dp2emu.ddi10"),
-        cost=hostile.COST,
+        name, "hostile draws of Direct3D 10 and 11 end", lambda: _Played(variants, scenes),
+        hostile.seed, mutations.mutate, 64, ("dp2emu.gpu", "dp2emu.ddi10"),
+        cost=hostile.COST, draws=hostile.drawn,
     )  # fmt: skip
 
 

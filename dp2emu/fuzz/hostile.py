@@ -11,7 +11,7 @@ import math
 import struct
 from collections.abc import Sequence
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dp2emu.fuzz.cost import Bound
 
@@ -20,8 +20,11 @@ COST = Bound(8.0, 1.0, 256.0, 8.0)
 VARIANT_BYTES = 2
 SEED_BYTES = 8
 """Number of bytes of an input from which the numbers of its draws are made."""
-DRAWS = 16
-"""Number of draws of an input."""
+SCENES = 4
+"""Number of scenes of an input, each with its own surfaces, buffers and constants."""
+CALLS = 16
+"""Number of calls of a scene that draw, or of sets of buffers, for each of which some draws are
+made."""
 FLOATS = (
     math.inf, -math.inf, math.nan, 3.4e38, -3.4e38, 1e-45, -0.0, 1e30, -1e30, 2147483648.0,
     -2147483904.0, 16777216.0, 65536.0, 32768.0, -16384.5, 4096.0, 255.5, 1.0, 0.5, -1.0, 0.0,
@@ -43,6 +46,12 @@ def parts(data: bytes, variants: int) -> tuple[Random, Random]:
     """Return the generators of an input's variant, one of ``variants``, and of its numbers."""
     number = int.from_bytes(data[:VARIANT_BYTES], "little") % variants
     return Random(number), Random(data)
+
+
+def drawn(trial: Any) -> int:
+    """Return the number of draws and dispatches that the GPU of a trial has executed."""
+    number: int = trial.drawn
+    return number
 
 
 def often(rng: Random, usual: _T, others: Sequence[_T], share: float = 0.3) -> _T:

@@ -67,6 +67,8 @@ class Target(msgspec.Struct, frozen=True):
     ``program``: a finding is also saved as a program in C.
     ``ahead`` is the number of inputs that a trial wants to know before it tries the first of them,
     by its method ``expect``; 0: none.
+    ``draws`` returns the number of draws that a trial has executed so far, for targets that count
+    them.
     """
 
     name: str
@@ -87,6 +89,7 @@ class Target(msgspec.Struct, frozen=True):
     smaller: Callable[[Any], Any] | None = None
     program: bool = False
     ahead: int = 0
+    draws: Callable[[Any], int] | None = None
 
     def allowed(self, data: bytes) -> Cost:
         """Return the most that the input ``data`` may cost."""

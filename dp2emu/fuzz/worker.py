@@ -62,7 +62,9 @@ _CURRENT = struct.Struct("<2Q")
 """Layout of a ``Board`` file between counts and input: inputs tried, bytes of the input."""
 _LONGER = struct.Struct("<3Q")
 """Layout after that: longer inputs tried, their bytes, and nanoseconds of processor time."""
-_INPUT = _COUNTS.size + _CURRENT.size + _LONGER.size
+_DRAWS = struct.Struct("<Q")
+"""Layout after that: draws executed."""
+_INPUT = _COUNTS.size + _CURRENT.size + _LONGER.size + _DRAWS.size
 _COSTLY_TRIES = 24
 """Maximum number of attempts to make a costly input smaller, each of which takes a process."""
 _READ = 64
@@ -74,6 +76,7 @@ class Vitals(msgspec.Struct, frozen=True):
     ``data`` is the current input.
 
     ``longer``: longer inputs tried, their bytes, and nanoseconds of processor time.
+    ``draws``: draws executed by inputs that ended, of a target that counts them.
     """
 
     execs: int
@@ -82,6 +85,7 @@ class Vitals(msgspec.Struct, frozen=True):
     corpus: int
     data: bytes
     longer: tuple[int, int, int] = (0, 0, 0)
+    draws: int = 0
 
 
 class Board:
@@ -106,15 +110,21 @@ class Board:
 
     def count_longer(self, inputs: int, size: int, nanoseconds: int) -> None:
         """Store the number of longer inputs, their bytes and their processor time."""
-        _LONGER.pack_into(self._map, _INPUT - _LONGER.size, inputs, size, nanoseconds)
+        _LONGER.pack_into(self._map, _COUNTS.size + _CURRENT.size, inputs, size, nanoseconds)
+
+    def count_draws(self, more: int) -> None:
+        """Add draws to those of all workers that have had this board."""
+        (draws,) = _DRAWS.unpack_from(self._map, _INPUT - _DRAWS.size)
+        _DRAWS.pack_into(self._map, _INPUT - _DRAWS.size, draws + more)
 
     def read(self) -> Vitals:
         """Return the counts and the current input that the worker stored last."""
         execs, length = _CURRENT.unpack_from(self._map, _COUNTS.size)
         features, lines, corpus = _COUNTS.unpack_from(self._map)
-        longer = _LONGER.unpack_from(self._map, _INPUT - _LONGER.size)
+        longer = _LONGER.unpack_from(self._map, _COUNTS.size + _CURRENT.size)
+        (draws,) = _DRAWS.unpack_from(self._map, _INPUT - _DRAWS.size)
         data = self._map[_INPUT : _INPUT + length]
-        return Vitals(execs, features, lines, corpus, data, longer)
+        return Vitals(execs, features, lines, corpus, data, longer, draws)
 
 
 class Coverage:
@@ -221,9 +231,13 @@ class Worker:
 
     def _try(self, data: bytes) -> None:
         self._bytes += len(data)
+        counted = self.target.draws
+        before = 0 if counted is None else counted(self._trial)
         feature = self._tried(data)
         if feature is _FOUND:
             return
+        if counted is not None:
+            self._board.count_draws(counted(self._trial) - before)
         features = feature if isinstance(feature, frozenset) else {feature}
         if self._coverage.grew() | (not features <= self._features):
             self._features |= features

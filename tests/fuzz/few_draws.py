@@ -2,4 +2,4 @@
 
 from dp2emu.fuzz.draws import target
 
-FEW = target("few", 2)
+FEW = target("few", 2, 1)

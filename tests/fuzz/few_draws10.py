@@ -2,4 +2,4 @@
 
 from dp2emu.fuzz.draws10 import target
 
-FEW = target("few10", 2)
+FEW = target("few10", 2, 2)

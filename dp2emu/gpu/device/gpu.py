@@ -87,7 +87,8 @@ class Gpu:
     no effect and take no time.  ``budget`` limits work: beyond ``limits`` a packet raises
     Exceeded without effect, a draw after its earlier primitives.  ``handed_over`` are bytes that
     the next packet uploads, unless it begins or ends a query, and ``call_vertices`` those that the
-    first draw of them uploads; both count when the packet is executed.  Once ``cancellation`` is
+    first draw of them uploads; both count when the packet is executed.  ``executed_draws`` is the
+    number of draws and dispatches executed.  Once ``cancellation`` is
     cancelled, execution raises Cancelled, which may leave a packet half executed.
     """
 
@@ -120,7 +121,7 @@ class Gpu:
     def _begin(self) -> None:
         """Set everything that execution changes, except memory."""
         self._batch = DrawBatch(self._run_programs, self._threads)
-        self._draws = 0
+        self.executed_draws = 0
         self.budget = WorkBudget(self.heap.limits)
         self._promised, self._room = NOTHING_SPENT, NOTHING_LEFT
         self.code_budget = CodeBudget(self.heap.limits)
@@ -396,7 +397,7 @@ class Gpu:
             self._bytes_behind = behind + sum(batched[len(batched) - len(left) + 1 :])
             self._fifo.extendleft((draw, self._free, 0, 0, None) for draw in reversed(left))
         self._bytes_behind = 0
-        self._draws += drawn
+        self.executed_draws += drawn
         self._worked += drawn
         self._seen = None
 
@@ -413,7 +414,7 @@ class Gpu:
         observes = Caches.ALL if self._cache_watchers else Caches.NONE
         if observes is Caches.NONE and self._context is not None:
             observes = Caches.VERTICES  # VSInvocations of the context
-        number, self._draws = self._draws, self._draws + 1
+        number, self.executed_draws = self.executed_draws, self.executed_draws + 1
         counters = self.counters if self._context is None else Counters()
         try:
             work = execute_draw(
@@ -453,7 +454,7 @@ class Gpu:
         # Imported here: a device without compute shaders must not load this at start.
         from dp2emu.gpu.compute_shader.dispatch import execute_dispatch
 
-        number, self._draws = self._draws, self._draws + 1
+        number, self.executed_draws = self.executed_draws, self.executed_draws + 1
         counters = Counters()
         try:
             direct = direct_dispatch(packet)
