@@ -92,24 +92,78 @@ static canvas canvas_of(dp2_uptr local, enum pixels kind, dp2_u32 bytes)
 #include "sample_log.h"
 #endif
 
+/* The surface has this handle from now on; a result code. */
+static dp2_u32 enter_surface(dp2_uptr local, dp2_u32 handle)
+{
+    int slot = slot_of(handle);
+    if (slot < 0)
+        slot = slot_of(0);
+    if (slot < 0)
+        return DDERR_OUTOFMEMORY;
+    surfaces[slot].handle = handle;
+    surfaces[slot].memory = memory_of(local);
+    surfaces[slot].pixels = canvas_of(local, COLORS, 4);
+    surfaces[slot].depths = canvas_of(local, DEPTHS, 2);
+    surfaces[slot].texels = texture_of(local);
+    return D3D_OK;
+}
+
+static void leave_surface(dp2_u32 handle)
+{
+    int slot = handle ? slot_of(handle) : -1;
+    if (slot >= 0)
+        surfaces[slot].handle = 0;
+}
+
+#ifdef SAMPLE_EARLY
+/* A driver from before DirectX 7: it makes the handles itself, and is given interfaces. */
+static dp2_u32 handles;
+
+static dp2_u32 enter_interface(dp2_uptr face)
+{
+    if (!face || enter_surface(((const DDRAWI_DDRAWSURFACE_INT *)face)->lpLcl, ++handles) != D3D_OK)
+        return 0;
+    return handles;
+}
+
+dp2_u32 DP2_ENTRY D3dTextureCreate(D3DHAL_TEXTURECREATEDATA *data)
+{
+    dp2_u32 handle = enter_interface(data->lpDDS);
+    data->dwHandle = handle;
+    data->ddrval = handle ? D3D_OK : DDERR_OUTOFMEMORY;
+    return DDHAL_DRIVER_HANDLED;
+}
+
+dp2_u32 DP2_ENTRY D3dTextureDestroy(D3DHAL_TEXTUREDESTROYDATA *data)
+{
+    data->ddrval = slot_of((dp2_u32)data->dwHandle) < 0 ? DDERR_INVALIDPARAMS : D3D_OK;
+    leave_surface((dp2_u32)data->dwHandle);
+    return DDHAL_DRIVER_HANDLED;
+}
+#else
 dp2_u32 DP2_ENTRY D3dCreateSurfaceEx(DD_CREATESURFACEEXDATA *data)
 {
     dp2_u32 handle = surface_handle(data->lpDDSLcl);
-    int goes = surface_bytes(data->lpDDSLcl) == NULL, slot = slot_of(handle);
-    if (slot < 0 && !goes)
-        slot = slot_of(0);
-    data->ddRVal = slot < 0 && !goes ? DDERR_OUTOFMEMORY : D3D_OK;
+    data->ddRVal = D3D_OK;
+    if (surface_bytes(data->lpDDSLcl))
+        data->ddRVal = enter_surface(data->lpDDSLcl, handle);
+    else
+        leave_surface(handle);
 #ifdef SAMPLE_LOG
     log_surface(data);
 #endif
-    if (slot < 0)
-        return DDHAL_DRIVER_HANDLED;
-    surfaces[slot].handle = goes ? 0 : handle;
-    surfaces[slot].memory = memory_of(data->lpDDSLcl);
-    surfaces[slot].pixels = canvas_of(data->lpDDSLcl, COLORS, 4);
-    surfaces[slot].depths = canvas_of(data->lpDDSLcl, DEPTHS, 2);
-    surfaces[slot].texels = texture_of(data->lpDDSLcl);
     return DDHAL_DRIVER_HANDLED;
+}
+#endif
+
+/* The handle of a target or depth surface that a context is created with. */
+static dp2_u32 handle_of(dp2_uptr given)
+{
+#ifdef SAMPLE_EARLY
+    return enter_interface(given);
+#else
+    return given ? surface_handle(given) : 0;
+#endif
 }
 
 void sample_target(context *of, dp2_u32 handle, dp2_u32 depth)
@@ -160,8 +214,7 @@ dp2_u32 DP2_ENTRY D3dContextCreate(D3DHAL_CONTEXTCREATEDATA *data)
     dp2stub_clear(made, sizeof(*made));
     made->used = 1;
     begin_states(made);
-    sample_target(made, data->lpDDSLcl ? surface_handle(data->lpDDSLcl) : 0,
-                  data->lpDDSZLcl ? surface_handle(data->lpDDSZLcl) : 0);
+    sample_target(made, handle_of(data->lpDDSLcl), handle_of(data->lpDDSZLcl));
     data->dwhContext = (dp2_uptr)(made - contexts) + 1;
 #ifdef SAMPLE_LOG
     log_context(data);
@@ -179,6 +232,12 @@ dp2_u32 DP2_ENTRY D3dContextDestroy(D3DHAL_CONTEXTDESTROYDATA *data)
 {
     context *gone = context_of(data->dwhContext);
     data->ddrval = gone ? D3D_OK : D3DHAL_CONTEXT_BAD;
+#ifdef SAMPLE_EARLY
+    if (gone) {
+        leave_surface(gone->target);
+        leave_surface(gone->depth);
+    }
+#endif
     if (gone)
         gone->used = 0;
     return DDHAL_DRIVER_HANDLED;

@@ -19,11 +19,13 @@ static const DD_SURFACE_GLOBAL *surface_global(dp2_uptr local)
     return (const DD_SURFACE_GLOBAL *)((const DD_SURFACE_LOCAL *)local)->lpGbl;
 }
 
+#ifndef SAMPLE_EARLY /* such drivers make handles themselves */
 static dp2_u32 surface_handle(dp2_uptr local)
 {
     const DD_SURFACE_LOCAL *surface = (const DD_SURFACE_LOCAL *)local;
     return ((const DD_SURFACE_MORE *)surface->lpSurfMore)->dwSurfaceHandle;
 }
+#endif
 
 /* NULL of a surface that is being destroyed. */
 static dp2_u8 *surface_bytes(dp2_uptr local)

@@ -202,6 +202,35 @@ def test_a_driver_for_windows_9x_is_tried_like_others() -> None:
     assert verdicts.count(Verdict.PASSED) > 20
 
 
+EARLY = ("-DDP2PLAY_NO_SURFACE", "-DDP2STUB_HAS_TEXTURECREATE", "-DSAMPLE_EARLY",
+         "-DSAMPLE_DDI=6")  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS[2:], ids=[kind.name for kind in KINDS[2:]])
+def test_a_driver_from_before_directx_7_gets_interfaces_and_makes_handles_of_textures(
+    kind: Kind,
+) -> None:
+    cases = kit("texture.address", "texture.format", "depth", "draw.trianglelist", ddi=6)
+    with PipeRig(str(program("early", kind, *SAMPLE, options=EARLY))) as rig:
+        outcomes = list(run_kit(cases, rig, 6))
+    assert {(o.case.name, o.why) for o in outcomes if o.verdict is not Verdict.PASSED} == set()
+
+
+def test_an_early_driver_is_told_when_a_texture_goes() -> None:
+    """Its table has 256 places: textures and targets of more cases than that pass through it."""
+    case = kit("texture.format.r5g6b5", ddi=6)[0]
+    with PipeRig(str(program("early", KINDS[2], *SAMPLE, options=EARLY))) as rig:
+        outcomes = list(run_kit([case] * 150, rig, 6))
+    assert {o.verdict for o in outcomes} == {Verdict.PASSED}
+
+
+@pytest.mark.slow
+def test_an_early_driver_passes_the_kit_of_its_version() -> None:
+    with PipeRig(str(program("early", KINDS[-1], *SAMPLE, options=EARLY))) as rig:
+        outcomes = list(run_kit(kit(ddi=6), rig, 6))
+    assert [(o.case.name, o.why) for o in outcomes if o.verdict is not Verdict.PASSED] == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ddi", range(6, 10))
 def test_the_sample_driver_of_each_version_passes_the_kit_as_one_for_windows_9x(ddi: int) -> None:

@@ -6,7 +6,9 @@
  * function of DirectDraw that the driver has: DP2STUB_HAS_FLIP (DdFlip), DP2STUB_HAS_BLT (DdBlt),
  * DP2STUB_HAS_SETCOLORKEY (DdSetColorKey), DP2STUB_HAS_CREATESURFACE (DdCreateSurface),
  * DP2STUB_HAS_DESTROYSURFACE (DdDestroySurface), DP2STUB_HAS_LOCK (DdLock), DP2STUB_HAS_UNLOCK
- * (DdUnlock), DP2STUB_HAS_GETDRIVERINFO (DdGetDriverInfo).
+ * (DdUnlock), DP2STUB_HAS_GETDRIVERINFO (DdGetDriverInfo).  Drivers for Windows 9x from before
+ * DirectX 7 define DP2PLAY_NO_SURFACE, and DP2STUB_HAS_TEXTURECREATE if they have D3dTextureCreate
+ * and D3dTextureDestroy.
  */
 #ifndef DP2ENTRY_H
 #define DP2ENTRY_H
@@ -48,6 +50,10 @@ dp2_u32 DP2_ENTRY DdUnlock(DP2_NAME(DD_UNLOCKDATA) *data);
 #if defined(DP2STUB_HAS_GETDRIVERINFO)
 dp2_u32 DP2_ENTRY DdGetDriverInfo(DP2_NAME(DD_GETDRIVERINFODATA) *data);
 #endif
+#if defined(DP2STUB_HAS_TEXTURECREATE)
+dp2_u32 DP2_ENTRY D3dTextureCreate(DP2_NAME(D3DHAL_TEXTURECREATEDATA) *data);
+dp2_u32 DP2_ENTRY D3dTextureDestroy(DP2_NAME(D3DHAL_TEXTUREDESTROYDATA) *data);
+#endif
 #ifdef __cplusplus
 }
 #endif
@@ -85,6 +91,10 @@ DP2_FUNCTION void dp2stub_enter(dp2stub_driver *driver)
 #endif
 #if defined(DP2STUB_HAS_GETDRIVERINFO)
     driver->info = DdGetDriverInfo;
+#endif
+#if defined(DP2STUB_HAS_TEXTURECREATE)
+    driver->texture = D3dTextureCreate;
+    driver->untexture = D3dTextureDestroy;
 #endif
 }
 

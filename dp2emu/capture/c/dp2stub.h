@@ -13,6 +13,9 @@
 
 #include "dp2.h"
 #include "dp2log.h"
+#ifdef DP2STUB_9X
+#include "dp2walk.h"
+#endif
 
 #ifndef DP2_ENTRY
 #if defined(_WIN32) && defined(__GNUC__)
@@ -91,6 +94,9 @@ typedef struct dp2stub_driver {
     dp2_u32 (DP2_ENTRY *lock)(DP2_NAME(DD_LOCKDATA) *data);
     dp2_u32 (DP2_ENTRY *unlock)(DP2_NAME(DD_UNLOCKDATA) *data);
     dp2_u32 (DP2_ENTRY *info)(DP2_NAME(DD_GETDRIVERINFODATA) *data);
+    /* D3dTextureCreate and D3dTextureDestroy of drivers for Windows 9x from before DirectX 7. */
+    dp2_u32 (DP2_ENTRY *texture)(DP2_NAME(D3DHAL_TEXTURECREATEDATA) *data);
+    dp2_u32 (DP2_ENTRY *untexture)(DP2_NAME(D3DHAL_TEXTUREDESTROYDATA) *data);
 } dp2stub_driver;
 
 /* Memory that was reserved; it goes with the last level in it. */
@@ -110,6 +116,9 @@ typedef struct dp2stub_level {
     DP2_NAME(DD_SURFACE_MORE) more;
     DP2_NAME(DD_ATTACHLIST) attached; /* in the list of the level above */
     DP2_NAME(DD_ATTACHLIST) from;     /* names the level above */
+#ifdef DP2STUB_9X
+    DP2_NAME(DDRAWI_DDRAWSURFACE_INT) face; /* by which early drivers know it */
+#endif
 } dp2stub_level;
 
 /* All levels of a texture, or the one of another surface. */
@@ -126,6 +135,7 @@ typedef struct dp2stub_surface {
     dp2stub_level *alias; /* or NULL; is `level` where that is none of the chain's */
     size_t count, size;
     dp2_u32 kind; /* D3DRESOURCETYPE; 0 of a command buffer */
+    dp2_uptr textures[DP2STUB_CONTEXTS]; /* the handle in each context that early drivers give */
 } dp2stub_surface;
 
 typedef struct dp2stub_context {
@@ -259,6 +269,103 @@ DP2_FUNCTION dp2_u32 dp2stub_tell_surface(dp2stub *stub, dp2stub_surface *surfac
     return data.ddRVal;
 }
 
+/* Early drivers: of Windows 9x, from before DirectX 7, which have no D3dCreateSurfaceEx.  They are
+ * given interfaces of surfaces and the global object of DirectDraw, and give a texture a handle of
+ * their own, which stands in tokens. */
+
+DP2_FUNCTION int dp2stub_early(const dp2stub *stub)
+{
+#ifdef DP2STUB_9X
+    return !stub->driver.surface;
+#else
+    (void)stub;
+    return 0;
+#endif
+}
+
+/* What a context is given of a surface; 0 if there is none. */
+DP2_FUNCTION dp2_uptr dp2stub_named(dp2stub *stub, dp2stub_surface *surface)
+{
+#ifdef DP2STUB_9X
+    if (surface && dp2stub_early(stub))
+        return (dp2_uptr)&surface->level->face;
+#endif
+    (void)stub;
+    return surface ? (dp2_uptr)&surface->level->local : 0;
+}
+
+DP2_FUNCTION void dp2stub_end_texture(dp2stub *stub, dp2stub_surface *surface, size_t context)
+{
+    DP2_NAME(D3DHAL_TEXTUREDESTROYDATA) data;
+    if (!surface->handle || !surface->textures[context] || !stub->driver.untexture)
+        return;
+    dp2stub_clear(&data, sizeof(data));
+    data.dwhContext = stub->contexts[context].driver;
+    data.dwHandle = surface->textures[context];
+    surface->textures[context] = 0;
+    stub->driver.untexture(&data);
+}
+
+#ifdef DP2STUB_9X
+/* Puts the driver's handle of a texture where a token has the rig's. */
+DP2_FUNCTION void dp2stub_name_texture(dp2stub *stub, size_t context, dp2_u8 *at)
+{
+    dp2stub_surface *surface = dp2stub_find(stub, DP2_U32(at));
+    DP2_NAME(D3DHAL_TEXTURECREATEDATA) data;
+    if (!surface)
+        return;
+    if (!surface->textures[context]) {
+        dp2stub_clear(&data, sizeof(data));
+        data.dwhContext = stub->contexts[context].driver;
+        data.lpDDS = dp2stub_named(stub, surface);
+        stub->driver.texture(&data);
+        surface->textures[context] = data.ddrval ? 0 : data.dwHandle;
+    }
+    dp2log_put32(at, (dp2_u32)surface->textures[context]);
+}
+
+/* The handles in the items of a token: TEXTUREMAP, TEXTUREHANDLE, and surfaces of palettes. */
+DP2_FUNCTION void dp2stub_name_in(dp2stub *stub, size_t context, dp2_u8 *token)
+{
+    dp2_u32 n = DP2_U16(token + 2), i;
+    for (i = 0; i < n; i++) {
+        dp2_u8 *item = token + 4 + 8 * i;
+        if (token[0] == D3DDP2OP_TEXTURESTAGESTATE && DP2_U16(item + 2) == 0)
+            dp2stub_name_texture(stub, context, item + 4);
+        else if (token[0] == D3DDP2OP_RENDERSTATE && DP2_U32(item) == 1)
+            dp2stub_name_texture(stub, context, item + 4);
+        else if (token[0] == D3DDP2OP_SETPALETTE)
+            dp2stub_name_texture(stub, context, token + 4 + 12 * i + 8);
+    }
+}
+#endif
+
+/* The textures that a call names, before an early driver gets it. */
+DP2_FUNCTION void dp2stub_name_textures(dp2stub *stub, dp2log_u64 number, dp2_u8 *base, size_t at,
+                                        size_t end, size_t vertex_bytes)
+{
+#ifdef DP2STUB_9X
+    size_t context = 0;
+    dp2_walk walk;
+    while (context < DP2STUB_CONTEXTS &&
+           !(stub->contexts[context].used && stub->contexts[context].number == number))
+        context++;
+    walk.base = base;
+    walk.at = at;
+    walk.end = end;
+    walk.vertex_bytes = vertex_bytes;
+    while (stub->driver.texture && context < DP2STUB_CONTEXTS && walk.at < end) {
+        size_t next = dp2_token_end(&walk);
+        if (!next || next > end)
+            return;
+        dp2stub_name_in(stub, context, base + walk.at);
+        walk.at = next;
+    }
+#else
+    (void)stub, (void)number, (void)base, (void)at, (void)end, (void)vertex_bytes;
+#endif
+}
+
 /* What a MAKE says, behind its first four numbers, and what follows from it. */
 typedef struct dp2stub_made {
     dp2_u32 width, height, depth, pitch, levels, caps, caps2, faces;
@@ -386,7 +493,8 @@ DP2_FUNCTION void dp2stub_describe(dp2stub *stub, dp2stub_level *level, const dp
     level->global.wWidth = (dp2_u16)dp2stub_side(made->width, number);
     level->global.wHeight = (dp2_u16)dp2stub_side(made->height, number);
     level->global.lpDD = (dp2_uptr)&stub->adapter;
-    level->global.dwRefCnt = level->local.dwLocalRefCnt = 1;
+    level->global.dwRefCnt = level->local.dwLocalRefCnt = level->face.dwIntRefCnt = 1;
+    level->face.lpLcl = (dp2_uptr)&level->local;
     level->more.dwSize = sizeof(level->more);
     level->more.lpDD_lcl = (dp2_uptr)&stub->directdraw;
 #else
@@ -405,6 +513,10 @@ DP2_FUNCTION void dp2stub_attach(dp2stub_level *above, dp2stub_level *level)
     *end = (dp2_uptr)&level->attached;
     level->attached.lpAttached = (dp2_uptr)&level->local;
     level->from.lpAttached = (dp2_uptr)&above->local;
+#ifdef DP2STUB_9X
+    level->attached.lpIAttached = (dp2_uptr)&level->face;
+    level->from.lpIAttached = (dp2_uptr)&above->face;
+#endif
     level->local.lpAttachListFrom = (dp2_uptr)&level->from;
     level->local.dwFlags |= DP2STUB_ATTACHED;
     above->local.dwFlags |= DP2STUB_ATTACHED_FROM;
@@ -706,8 +818,11 @@ DP2_FUNCTION dp2_u32 dp2stub_unmake(dp2stub *stub, dp2log_u64 handle)
     dp2stub_surface *surface = dp2stub_find(stub, handle);
     dp2_uptr address;
     dp2_u32 result;
+    size_t context;
     if (!surface)
         return DDERR_INVALIDPARAMS;
+    for (context = 0; context < DP2STUB_CONTEXTS; context++)
+        dp2stub_end_texture(stub, surface, context);
     address = surface->level->global.fpVidMem;
     surface->level->global.fpVidMem = 0;
     result = dp2stub_tell_surface(stub, surface);
@@ -1079,9 +1194,9 @@ DP2_FUNCTION dp2_u32 dp2stub_open(dp2stub *stub, const dp2_u8 *at)
     if (!context || dp2stub_context_of(stub, 1, dp2stub_u64(at + 8)))
         return D3DHAL_OUTOFCONTEXTS;
     dp2stub_clear(&data, sizeof(data));
-    data.lpDDLcl = (dp2_uptr)&stub->directdraw;
-    data.lpDDSLcl = dp2stub_local(stub, dp2stub_u64(at + 16));
-    data.lpDDSZLcl = dp2stub_local(stub, dp2stub_u64(at + 24));
+    data.lpDDLcl = dp2stub_early(stub) ? (dp2_uptr)&stub->adapter : (dp2_uptr)&stub->directdraw;
+    data.lpDDSLcl = dp2stub_named(stub, dp2stub_find(stub, dp2stub_u64(at + 16)));
+    data.lpDDSZLcl = dp2stub_named(stub, dp2stub_find(stub, dp2stub_u64(at + 24)));
     data.dwhContext = DP2_U32(at + 4) - 4;
     context->number = dp2stub_u64(at + 8);
     if (stub->driver.create)
@@ -1095,8 +1210,11 @@ DP2_FUNCTION dp2_u32 dp2stub_close(dp2stub *stub, const dp2_u8 *at)
 {
     DP2_NAME(D3DHAL_CONTEXTDESTROYDATA) data;
     dp2stub_context *context = dp2stub_context_of(stub, 1, dp2stub_u64(at + 8));
+    size_t i;
     if (!context)
         return D3DHAL_CONTEXT_BAD;
+    for (i = 0; i < stub->places; i++)
+        dp2stub_end_texture(stub, &stub->surfaces[i], (size_t)(context - stub->contexts));
     dp2stub_clear(&data, sizeof(data));
     data.dwhContext = context->driver;
     if (stub->driver.destroy)
@@ -1161,6 +1279,9 @@ DP2_FUNCTION void dp2stub_call(dp2stub *stub, dp2_u8 *at, size_t size)
         }
         dp2stub_copy(vertices, at + fixed + command_bytes, vertex_bytes);
     }
+    if (command_bytes)
+        dp2stub_name_textures(stub, data.dwhContext, commands->level->memory, data.dwCommandOffset,
+                              data.dwCommandOffset + command_bytes, data.dwVertexSize);
     dp2stub_point(stub, &data, vertices);
     stub->driver.draw(&data);
     written = data.dwVertexSize == 0 && commands ? data.dwErrorOffset : 0;
