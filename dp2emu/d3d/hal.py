@@ -3,8 +3,8 @@
 Those with pointers depend on the host: they are functions of ``abi``, 32 or 64, and show the
 padding a 64-bit compiler adds.  Where the header has a union, the widest member is declared, or
 the one of surfaces with pixels; ``ALIASES`` has the other names.  Sources: wire format, "The call"
-and "Driver information"; the public documentation of D3DHAL_TEXTURECREATEDATA, DD_SURFACE_LOCAL, DD_SURFACE_GLOBAL,
-DD_SURFACE_MORE, DD_ATTACHLIST, DD_CREATESURFACEEXDATA, DD_CREATESURFACEDATA,
+and "Driver information"; the public documentation of D3DHAL_TEXTURECREATEDATA, DD_SURFACE_LOCAL,
+DD_SURFACE_GLOBAL, DD_SURFACE_MORE, DD_ATTACHLIST, DD_CREATESURFACEEXDATA, DD_CREATESURFACEDATA,
 DD_DESTROYSURFACEDATA, DD_LOCKDATA, DD_UNLOCKDATA, DD_FLIPDATA, DD_BLTDATA, DDBLTFX,
 DD_DRVSETCOLORKEYDATA, DDSURFACEDESC2.
 """
@@ -69,13 +69,6 @@ BY_ABI: dict[str, ByAbi] = {
         dwords("dwVertexOffset dwVertexLength dwReqVertexBufSize dwReqCommandBufSize"),
         pointers("lpdwRStates"),
         dwords("dwVertexSize dwErrorOffset"),
-    ),
-    # A texture's handle before DirectX 7, which has D3dCreateSurfaceEx instead.
-    "D3DHAL_TEXTURECREATEDATA": by_abi(
-        pointers("dwhContext lpDDS dwHandle"), dwords("ddrval"), pad64
-    ),
-    "D3DHAL_TEXTUREDESTROYDATA": by_abi(
-        pointers("dwhContext dwHandle"), dwords("ddrval"), pad64
     ),
     "D3DHAL_SCENECAPTUREDATA": by_abi(pointers("dwhContext"), dwords("dwFlag ddrval")),
     "D3DHAL_SETRENDERTARGETDATA": by_abi(
@@ -220,9 +213,14 @@ CALLS_BY_ABI: dict[str, ByAbi] = {
         pad64,
     ),
     "DDSURFACEDESC2": _SURFACEDESC2,
+    # A texture's handle before DirectX 7, which has D3dCreateSurfaceEx instead.
+    "D3DHAL_TEXTURECREATEDATA": by_abi(
+        pointers("dwhContext lpDDS dwHandle"), dwords("ddrval"), pad64
+    ),
+    "D3DHAL_TEXTUREDESTROYDATA": by_abi(pointers("dwhContext dwHandle"), dwords("ddrval"), pad64),
 }
-"""Structures inside of calls about surfaces, the same for Windows NT and Windows 9x; as
-``SURFACES_BY_ABI``."""
+"""Structures of calls about surfaces and inside of them, the same for Windows NT and Windows 9x;
+as ``SURFACES_BY_ABI``."""
 
 SURFACES_BY_ABI: dict[str, ByAbi] = {
     # Its handles are a namespace of their own.

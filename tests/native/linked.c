@@ -32,6 +32,21 @@ static const surface_global *global_of(const surface_local *local)
     return (const surface_global *)local->lpGbl;
 }
 
+/* Whether entries of attach lists name the same surfaces by their interfaces, which Windows 9x has. */
+static int interfaces_match(const attach_list *each, const attach_list *from)
+{
+#ifdef DP2STUB_9X
+    const DP2_NAME(DDRAWI_DDRAWSURFACE_INT) *to =
+        (const DP2_NAME(DDRAWI_DDRAWSURFACE_INT) *)each->lpIAttached;
+    const DP2_NAME(DDRAWI_DDRAWSURFACE_INT) *back =
+        (const DP2_NAME(DDRAWI_DDRAWSURFACE_INT) *)from->lpIAttached;
+    return to->lpLcl == each->lpAttached && back->lpLcl == from->lpAttached;
+#else
+    (void)each, (void)from;
+    return 1;
+#endif
+}
+
 /* Width, height, pitch, the number of attached surfaces, and the faces of a cube. */
 static void describe(const surface_local *local)
 {
@@ -43,7 +58,7 @@ static void describe(const surface_local *local)
     for (; each; each = (const attach_list *)each->lpLink) {
         const surface_local *other = (const surface_local *)each->lpAttached;
         const attach_list *from = (const attach_list *)other->lpAttachListFrom;
-        attached += (const surface_local *)from->lpAttached == local;
+        attached += (const surface_local *)from->lpAttached == local && interfaces_match(each, from);
         next = next ? next : (dp2_u32)(global_of(other)->fpVidMem - global->fpVidMem);
         describe(other);
     }

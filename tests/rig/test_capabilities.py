@@ -23,7 +23,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.rig.capabilities import Capabilities, ask_capabilities, capabilities_of
 from dp2emu.rig.failure import FindingKind, RigFailure
 from dp2emu.rig.served import NativeDriver, PipeRig, Served
-from tests.native.building import library, linked_program
+from tests.native.building import GCC, library, linked_program, missing
 
 
 def rest(version: int) -> Any:
@@ -123,6 +123,20 @@ def test_a_wild_count_is_one_failure_of_the_driver(
         announcing(version, "COUNT")
     assert caught.value.finding.kind is FindingKind.PROTOCOL
     assert "are the most" in caught.value.finding.what
+
+
+@pytest.mark.parametrize("options", [("-DDP2STUB_9X",), ("-DDP2STUB_9X", "-m32")])
+def test_a_driver_for_windows_9x_is_asked_in_its_own_structure(options: tuple[str, ...]) -> None:
+    bits = options[1:]
+    if lacks := missing((*GCC, *bits)):
+        pytest.skip(f"{lacks} is missing")
+    with _piped(f"9x{''.join(bits)}", "-DANNOUNCED=6", *options) as rig:
+        told = capabilities_of(rig)
+    assert told is not None
+    assert (told.ddi, told.word("SrcBlendCaps")) == (6, BlendCaps.ONE)
+    assert told.formats == (
+        (Format.A4R4G4B4, FormatOp.TEXTURE), (Format.D16, FormatOp.ZSTENCIL),
+    )  # fmt: skip
 
 
 def test_a_store_behind_the_data_is_an_overrun() -> None:

@@ -175,7 +175,7 @@ def test_a_thousand_surfaces_are_no_limit() -> None:
             linked.create_surface(SurfaceDesc(handles[1], SurfaceKind.MEMORY, 8))
 
 
-@pytest.mark.parametrize("bits", [(), ("-m32",)], ids=["64 bit", "32 bit"])
+@pytest.mark.parametrize("bits", [(), (NINE, "-m32")], ids=["64 bit", "9x, 32 bit"])
 @pytest.mark.parametrize(
     ("hook", "options", "placed"),
     [
@@ -186,7 +186,7 @@ def test_a_thousand_surfaces_are_no_limit() -> None:
 def test_memory_is_where_a_driver_wants_it(
     hook: str, options: tuple[str, ...], placed: tuple[int | None, ...], bits: tuple[str, ...]
 ) -> None:
-    kind = Kind(f"{hook}{''.join(bits)}", bits)
+    kind = Kind(f"{hook}{len(bits)}", bits)
     with PipeRig(str(program("linked", kind, "linked.c", options=options))) as rig:
         for handle in (1, 2):
             rig.create_surface(SurfaceDesc(handle, SurfaceKind.SURFACE, 3, 1, A8R8G8B8))
