@@ -44,7 +44,7 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hal import SURFACES
 from dp2emu.d3d.legacy import Format8, TextureBlend7
-from dp2emu.d3d.pixelformats import PixelFormat, described
+from dp2emu.d3d.pixelformats import PixelFormat, described, format_of
 from dp2emu.d3d.sdk import SdkFlag
 from dp2emu.dp2.capabilities import CAPABILITIES
 
@@ -187,7 +187,8 @@ def _formats8(use: Use) -> Iterable[Format]:
     for format, row in FORMATS.items():
         if isinstance(format, Format) and use & row.uses and int(format) in numbers:
             pixels = described(format)
-            if pixels.flags != PixelFlags.FOURCC or pixels.fourcc > 0xFFFF:
+            numbered = pixels.flags == PixelFlags.FOURCC and pixels.fourcc <= 0xFFFF
+            if not numbered and format_of(pixels) is format:
                 yield format
 
 

@@ -156,6 +156,6 @@ def test_a_surface_that_the_driver_refuses_is_none(kind: str) -> None:
     }
     with rigs[kind]() as rig:
         with pytest.raises(Fault, match="DDERR_UNSUPPORTED"):
-            rig.create_surface(SurfaceDesc(FRONT, SurfaceKind.SURFACE, 4, 3, int(Format.D16)))
+            rig.create_surface(SurfaceDesc(FRONT, SurfaceKind.SURFACE, 4, 3, int(Format.D32)))
         with_surfaces(rig)
         assert words(rig, FRONT)[0] == 0x100
