@@ -146,7 +146,8 @@ dp2_u32 DP2_ENTRY D3dCreateSurfaceEx(DD_CREATESURFACEEXDATA *data)
     dp2_u32 handle = surface_handle(data->lpDDSLcl);
     data->ddRVal = D3D_OK;
     if (surface_bytes(data->lpDDSLcl))
-        data->ddRVal = enter_surface(data->lpDDSLcl, handle);
+        data->ddRVal = surface_is_deeper(data->lpDDSLcl) ? DDERR_UNSUPPORTED
+                                                         : enter_surface(data->lpDDSLcl, handle);
     else
         leave_surface(handle);
 #ifdef SAMPLE_LOG

@@ -25,6 +25,13 @@ static dp2_u32 surface_handle(dp2_uptr local)
     const DD_SURFACE_LOCAL *surface = (const DD_SURFACE_LOCAL *)local;
     return ((const DD_SURFACE_MORE *)surface->lpSurfMore)->dwSurfaceHandle;
 }
+
+/* Depth of more than 16 bits, which no draw could use. */
+static int surface_is_deeper(dp2_uptr local)
+{
+    const DDPIXELFORMAT *format = &surface_global(local)->ddpfSurface;
+    return (format->dwFlags & ZBUFFER_PIXELS) && format->dwRGBBitCount != 16;
+}
 #endif
 
 /* NULL of a surface that is being destroyed. */
