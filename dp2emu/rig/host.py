@@ -87,10 +87,11 @@ class Guarded:
         self._pages = (start, start + self._behind, page)
         self._memory[page : self._behind] = bytes([_FILLER]) * room
         end = self._before + size
-        self._fillers = (
-            (page, self._before, bytes([_FILLER]) * (self._before - page)),
-            (end, self._behind, bytes([_FILLER]) * (self._behind - end)),
-        )
+        self._fillers = [
+            (start, stop, bytes([_FILLER]) * (stop - start))
+            for start, stop in ((page, self._before), (end, self._behind))
+            if stop > start
+        ]
         self._memory[self._before : self._before + size] = bytes(size)
         for place in self._pages[:2]:
             _protect(place, page)
