@@ -1,6 +1,6 @@
 """Names of the functions in a library (ELF), static ones too, for the stack of a crash.
 
-Source: System V Application Binary Interface, "Object Files" (section headers, symbol table).
+The layout of section headers and symbols is that of the System V Application Binary Interface.
 """
 
 from __future__ import annotations
