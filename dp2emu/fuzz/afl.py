@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.generate import generate
 from dp2emu.dp2.table import TABLE
 from dp2emu.fuzz import grammar
@@ -46,10 +47,15 @@ def _quoted(word: bytes) -> str:
     return "".join(f"\\x{byte:02x}" for byte in word)
 
 
+_BEHIND = TABLE[Op.CREATEQUERY].samples[0]
+
+
 def export(folder: Path, seed: int = 0) -> int:
     """Write a corpus of command buffers and the dictionary; returns the number of buffers.
 
-    Each opcode has two tokens, samples or else random ones.  The same seed gives the same files.
+    Each opcode has two tokens, samples or else random ones, and a random one with a count of 2
+    and another token behind it: most mistakes about lengths show there.  The same seed gives the
+    same files.
     Raises OSError.
     """
     corpus = folder / "corpus"
@@ -63,6 +69,9 @@ def export(folder: Path, seed: int = 0) -> int:
             data = token.samples[at] if at < len(token.samples) else made
             write_file(corpus / f"{token.name.lower()}-{at}", data)
             number += 1
+        two = generate(token, rng, n=2, vertex_size=grammar.VERTEX_SIZE)
+        write_file(corpus / f"{token.name.lower()}-2", two + _BEHIND)
+        number += 1
     for at in range(STREAMS):
         write_file(corpus / f"stream-{at:02}", grammar.stream(rng))
         number += 1

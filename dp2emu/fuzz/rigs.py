@@ -177,7 +177,8 @@ class Session:
 
     def _probe_queries(self) -> None:
         """Set the types of ``about``, and ``prompt``."""
-        told = self.about.capabilities and self.about.capabilities.queries
+        announced = self.about.capabilities
+        told = None if announced is None else announced.queries
         asked = [kind for kind in _ASKED if told is None or kind in told]
         answers = [self._probed(rig_inputs.created(kind)) for kind in asked]
         types = tuple(
@@ -241,7 +242,7 @@ class Session:
 
     def requests(self, records: Sequence[Record], *, tame: bool) -> list[Request]:
         """Return what an input asks of the driver: its records, and the picture of a tame one."""
-        picture = [Finish(), _PICTURE] if tame and self.draws else []
+        picture: list[Request] = [Finish(), _PICTURE] if tame and self.draws else []
         return [*records, *picture]
 
     def play_together(self, inputs: Sequence[Sequence[Request]]) -> list[Replies | _Failed]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
 from random import Random
@@ -22,7 +23,7 @@ from dp2emu.fuzz.rig_judge import Queries, Seen, check_continued, check_walk, se
 from dp2emu.fuzz.rigs import RigSetting, Session, target_of
 from dp2emu.fuzz.target import Deviation
 from tests.cli.running import dp2emu
-from tests.native.building import sample, served_sample
+from tests.native.building import HERE, sample, served_sample
 
 PAIR = dwords(Op.CLEAR, 1, 0, 0, 0)
 """A token of 20 bytes."""
@@ -221,14 +222,35 @@ def test_another_rig_is_refused(tmp_path: Path) -> None:
 
 
 FINDABLE = (
-    "CRASHES", "HANGS", "INDEX_CHECK", "ERROR_OFFSET_FROM_FIRST", "CLEAR_LENGTH", "CONSTB_LENGTH",
-    "PATCH_TAILS", "SETLIGHT_LENGTH", "SETPRIORITY_LENGTH", "SETRENDERTARGET_LENGTH",
-    "SETTEXLOD_LENGTH", "UNKNOWN_SKIPPED", "ANSWERS_FAILURES", "CAPACITY_OF_CALL",
-    "DELETED_ANSWERS", "END_COUNTS_ALL", "FAN_DOUBLES_FIRST", "IMM_NOT_ALIGNED", "ISSUE_FLAGS",
-    "LEFT_OVER_LOST", "NEWEST_FIRST", "OFFSET_IN_VERTICES", "OVERRUNS", "RECORDS_AND_SETS",
-    "RESTART_ADDS", "TOTAL_WITHOUT_HEADER", "VERTEX_SIZE_LATE", "CAPTURE_IGNORED",
+    "ALPHA_STRICT", "ANSWERS_FAILURES", "BASE_IGNORED", "BASE_UNSIGNED", "BOTTOM_RIGHT_RULE",
+    "CAPACITY_OF_CALL", "CAPTURE_IGNORED", "CHANNEL_ORDER", "CLEAR_FIRST_RECT",
+    "CLEAR_IGNORES_RECTS", "CLEAR_INCLUSIVE", "CLEAR_LENGTH", "CONSTB_LENGTH", "CRASHES",
+    "CULL_INVERTED", "CUT_PASSED", "DELETED_ANSWERS", "DIFFUSE_OFFSET", "EDGES_DRAWN",
+    "EMPTY_RESPONSE", "END_COUNTS_ALL", "ERROR_OFFSET_FROM_FIRST", "EXECUTE_IGNORED",
+    "FAN_CENTRE", "FAN_DOUBLES_FIRST", "FIRST_DELETED", "FIRST_DRAW", "FIRST_STATE",
+    "FIRST_TARGET", "FIRST_TRIANGLE", "HANGS", "IMM_NOT_ALIGNED", "INDEX_16_BITS", "INDEX_CHECK",
+    "ISSUE_FLAGS", "LEFT_OVER_LOST", "MIN_INDEX_ADDED", "NEWEST_FIRST", "NO_CONTINUE",
+    "NO_RESERVE", "OFFSET_IN_VERTICES", "OVERRUNS", "PATCH_TAILS", "RECORDS_AND_SETS",
+    "RESTART_ADDS", "SETLIGHT_LENGTH", "SETPRIORITY_LENGTH", "SETRENDERTARGET_LENGTH",
+    "SETTEXLOD_LENGTH", "STREAM_OFFSET", "TOTAL_WITHOUT_HEADER", "UNKNOWN_SKIPPED",
+    "VERTEX_SIZE_LATE",
 )  # fmt: skip
-"""Planted mistakes of the sample driver that an input can show without knowing them."""
+"""Planted mistakes of the sample driver that inputs have shown."""
+HIDDEN = {
+    "CLEAR_WITHOUT_RECT": "documents disagree about the size of a CLEAR without rectangles",
+    "INDEX_WRAPS": "no program has more than 65,536 vertices",
+}
+"""Planted mistakes that an input cannot show, with the reason."""
+
+
+def test_no_mistake_is_both_findable_and_hidden() -> None:
+    assert not set(FINDABLE) & set(HIDDEN)
+    planted = {
+        bug
+        for path in HERE.glob("sample*.c")
+        for bug in re.findall(r"BUG_(\w+)", path.read_text("ascii"))
+    }
+    assert {*FINDABLE, *HIDDEN} <= planted
 
 
 @pytest.mark.slow
