@@ -33,6 +33,7 @@ _ALL: list[Move] = [(x, y) for x, y in product(_HALVES, _HALVES) if x or y]
 MOVES = tuple(sorted(_ALL, key=lambda move: (abs(move[0]) + abs(move[1]), move)))
 """Displacements of vertices by half pixels and pixels, the shortest first."""
 
+
 def target_of(case: Case) -> Words:
     """The words of the render target at the end of a case."""
     unlike = bytes((1,)) * (PIXEL_BYTES * WIDTH * HEIGHT)

@@ -60,9 +60,7 @@ def draws(case: Case) -> bool:
 
     Cases of token lengths draw to see that the next token is executed; they do not count.
     """
-    counts = any(
-        owed.type == QueryType.OCCLUSION and any(owed.begins) for owed in case.owed
-    )
+    counts = any(owed.type == QueryType.OCCLUSION and any(owed.begins) for owed in case.owed)
     return (bool(case.shown) or counts) and not case.name.startswith("walk.")
 
 
@@ -96,7 +94,7 @@ class _Play:
         self._drawn_size = 0
 
     def call(self, call: Call, absent: bool) -> None:
-        """Follow the tokens of a call; ``absent`` tells whether it may draw what does not exist."""
+        """Follow the tokens of a call, which may draw what does not exist if ``absent``."""
         self.found |= {*malformed(call)}
         for command in tokens_of(call):
             op = command.token.op
