@@ -47,7 +47,8 @@ def suspects(failed: Sequence[Outcome], run: Iterable[Outcome], pairs: bool = Fa
     passed = [each.case for each in run if each.verdict is Verdict.PASSED]
     used = {each.case.name: _used(each.case, pairs) if passed else frozenset() for each in failed}
     wrong = Counter(one for each in used.values() for one in each)
-    misdrawn = Counter(one for each in failed if is_drawn(each) for one in used[each.case.name])
+    executed = [each.case for each in failed if is_drawn(each) and _tells(each.case, False)]
+    misdrawn = Counter(one for case in executed for one in used[case.name])
     found = Suspects({}, {})
     for drawn in (True, False):
         witnesses = [case for case in passed if _tells(case, drawn)]
