@@ -17,10 +17,10 @@ from dp2emu.argument_check import checked
 from dp2emu.conform.basics import colours, coverage, nothing
 from dp2emu.conform.cause import Cause, Groups, cause_of
 from dp2emu.conform.evidence import Died
-from dp2emu.conform.operands import rank
+from dp2emu.conform.operands import is_field, rank
 from dp2emu.conform.running import Outcome, Verdict
 from dp2emu.conform.suspects import Suspect, Suspects, suspects
-from dp2emu.conform.symptoms import numberless, proofs, reason, symptom
+from dp2emu.conform.symptoms import is_drawn, numberless, proofs, reason, symptom
 
 __all__ = ["RULES", "Cause", "Rule", "causes"]
 
@@ -110,13 +110,13 @@ _NAMED = 2
 
 
 def _features(suspected: Suspects, left: dict[str, Outcome]) -> Iterator[_Shared]:
-    """What is at fault in the cases that are left.  If these are many, then it is at fault with
-    doubtful values too.
+    """What is at fault in the cases that are left.  If these are many and it is a field, then it
+    is at fault in the tokens where it is doubtful, too.
     """
     fault, doubtful = (_users(each, left) for each in suspected)
     for what, values in fault.items():
         sure = set().union(*values.values())
-        all_values = doubtful[what] if len(sure) >= _MANY else values
+        all_values = doubtful[what] if len(sure) >= _MANY and is_field(what) else values
         names = frozenset().union(*all_values.values())
         yield _Shared(names, rank(what), (_listed(what, all_values),), False)
 
@@ -152,11 +152,12 @@ def _proofs(symptoms: dict[str, list[str]], left: dict[str, Outcome]) -> Iterato
         for what in symptoms[name]:
             users.setdefault(what, set()).add(name)
     for what, names in users.items():
-        yield _Shared(frozenset(names), _LAST, (what,), True)
+        drawn = all(is_drawn(left[name]) for name in names)
+        yield _Shared(frozenset(names), _FIRST if drawn else _LAST, (what,), True)
 
 
-_LAST = 100
-"""Rank of symptoms: a feature tells more."""
+_FIRST, _LAST = -1, 100
+"""Ranks of symptoms: an error of whole pictures tells more than a feature, others tell less."""
 
 
 def _in_words(shared: _Shared, group: Sequence[Outcome]) -> str:
@@ -165,7 +166,10 @@ def _in_words(shared: _Shared, group: Sequence[Outcome]) -> str:
     rules = {outcome.case.rule for outcome in group}
     if len(rules) == 1:
         return f"{_symptoms(group)}, against the rule: {rules.pop()}"
-    return f"{_symptoms(group)} wherever cases use {' or '.join(shared.words)}"
+    told = _symptoms(group)
+    if told.startswith(f"{shared.words[0]} is "):  # refused or misread
+        return told
+    return f"{told} wherever cases use {' or '.join(shared.words)}"
 
 
 def _reasons(symptom: str, group: Sequence[Outcome]) -> str:
@@ -182,7 +186,10 @@ _TOLD = 2
 
 
 def _symptoms(group: Sequence[Outcome]) -> str:
-    """The symptoms of most cases of a group."""
+    """The symptoms of most cases of a group, or the reason that all have."""
+    whys = {reason(outcome.why) for outcome in group}
+    if len(whys) == 1 and group[0].evidence is None:
+        return whys.pop()
     found = Counter(map(symptom, group)).most_common()
     more = "; other errors" if len(found) > _TOLD else ""
     return "; ".join(what for what, _ in found[:_TOLD]) + more
@@ -199,7 +206,7 @@ def _by_error(rule: str, failed: list[Outcome], run: Sequence[Outcome]) -> Group
     groups: dict[str, list[Outcome]] = {}
     for what, some in alike.items():
         for outcome in some:
-            words = f"{what}, against the rule: {outcome.case.rule}"
+            words = f"{_symptoms([outcome])}, against the rule: {outcome.case.rule}"
             groups.setdefault(what if len(some) >= _MANY else words, []).append(outcome)
     found = sorted(groups.items(), key=lambda item: -len(item[1]))
     return [cause_of(rule, what, group) for what, group in found], []

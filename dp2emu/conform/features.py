@@ -94,7 +94,7 @@ class _Play:
         self._drawn_size = 0
 
     def call(self, call: Call, absent: bool) -> None:
-        """Follow the tokens of a call; ``absent`` tells whether it may draw what does not exist."""
+        """Follow the tokens of a call, which may draw what does not exist if ``absent``."""
         self.found |= {*malformed(call)}
         for command in tokens_of(call):
             op = command.token.op

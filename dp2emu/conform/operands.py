@@ -27,6 +27,7 @@ CUT = "a token that is cut off by the end of the commands"
 NO_TOKEN = "a number that is no token"
 SHORT = "a header that is cut off"
 PART = "a CLEAR of a part of the target"
+_FIELD = " other than 0 in"
 _STATES = Op.RENDERSTATE, Op.TEXTURESTAGESTATE
 _SIDES = {"left": 0, "top": 0, "right": WIDTH, "bottom": HEIGHT}
 """By field, the sides of a rectangle that is the whole target."""
@@ -69,17 +70,15 @@ def _field(row: Token, field: str, values: list[float]) -> Iterator[Feature]:
         if name is not None:
             yield f"{row.op.sdk} with {field}", name
         elif value:
-            yield f"{field} other than 0 in", row.op.sdk
+            yield f"{field}{_FIELD}", row.op.sdk
     if any(value < 0 for value in values):
         yield f"{field} below 0 in", row.op.sdk
 
 
 def _part(body: Body) -> bool:
     """Whether a CLEAR has a rectangle, and none is the whole target."""
-    sides = [
-        body.items[name].tolist() for name in _SIDES if name in (body.items.dtype.names or ())
-    ]
-    return bool(sides) and tuple(_SIDES.values()) not in zip(*sides, strict=True)
+    boxes = zip(*(body.items[name].tolist() for name in _SIDES), strict=True)
+    return bool(len(body.items)) and tuple(_SIDES.values()) not in boxes
 
 
 def primitives(command: Command, body: Body) -> Iterator[Feature]:
@@ -109,7 +108,7 @@ def malformed(call: Call) -> Iterator[Feature]:
 
 
 def absent(case: Case, number: int) -> bool:
-    """Whether call ``number``, from 0, may draw what does not exist: then every result is right."""
+    """Whether every result of call ``number``, from 0, is right: what it draws may not exist."""
     return case.expected[number].ddrval == ANY_RESULT
 
 
@@ -131,3 +130,8 @@ def rank(what: str) -> int:
     """How narrow a feature is that cases have in common: 0 for the narrowest."""
     found = _RANKS.match(what)
     return _ORDER.index(found.lastgroup) if found and found.lastgroup else len(_ORDER)
+
+
+def is_field(what: str) -> bool:
+    """Whether a feature is a field that is not 0; its values are tokens."""
+    return what.endswith(_FIELD)

@@ -15,6 +15,10 @@ from dp2emu.conform.symptoms import is_drawn
 
 _SURE, _DOUBTFUL = 0.2, 2
 """Most cases that pass for each that fails: a case may use what is at fault and not show it."""
+_MISDRAWN = 2
+"""Most cases that draw something wrong for each that fails in another way: what only draws wrongly
+is not at fault in what is refused.
+"""
 
 
 class Suspect(NamedTuple):
@@ -37,12 +41,14 @@ def suspects(failed: Sequence[Outcome], run: Iterable[Outcome], pairs: bool = Fa
     """The features that failed cases have and hardly any that passes.
 
     Witnesses are passing cases: of a case that draws something wrong, those whose pictures are
-    looked at; of others, all but those in which every result is right.  ``pairs`` are types of
-    primitives, each together with a state.
+    looked at; of others, all but those in which every result is right.  If no case passes there
+    are no suspects.  ``pairs`` are types of primitives, each together with a state.
     """
     passed = [each.case for each in run if each.verdict is Verdict.PASSED]
-    used = {each.case.name: _used(each.case, pairs) for each in failed}
+    used = {each.case.name: _used(each.case, pairs) if passed else frozenset() for each in failed}
     wrong = Counter(one for each in used.values() for one in each)
+    executed = [each.case for each in failed if is_drawn(each) and _tells(each.case, False)]
+    misdrawn = Counter(one for case in executed for one in used[case.name])
     found = Suspects({}, {})
     for drawn in (True, False):
         witnesses = [case for case in passed if _tells(case, drawn)]
@@ -50,7 +56,10 @@ def suspects(failed: Sequence[Outcome], run: Iterable[Outcome], pairs: bool = Fa
         for name in (each.case.name for each in failed if is_drawn(each) is drawn):
             for some, most in zip(found, (_SURE, _DOUBTFUL), strict=True):
                 some[name] = frozenset(
-                    one for one in used[name] if right[one] <= most * wrong[one]
+                    one
+                    for one in used[name]
+                    if right[one] <= most * wrong[one]
+                    and (drawn or misdrawn[one] <= _MISDRAWN * (wrong[one] - misdrawn[one]))
                 )
     return found
 

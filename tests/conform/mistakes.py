@@ -1,4 +1,6 @@
-"""Rigs with one mistake each: the emulator with calls, answers or memory changed on the way."""
+"""Rigs with one mistake each: the emulator with calls, answers or memory changed on the way.
+And what the causes of the sample driver's mistakes must say.
+"""
 
 from __future__ import annotations
 
@@ -91,3 +93,80 @@ class Blind(Emulator):
     def submit(self, call: Call) -> Answer:
         data = call.vertices
         return super().submit(replace(call, vertices=bytes(len(data)) if data else data))
+
+
+SAID: dict[str, str] = {
+    "HALF_PIXEL": "coverage: .*moved by",
+    "BOTTOM_RIGHT_RULE": "coverage: ",
+    "EDGES_DRAWN": "coverage: ",
+    "CULL_INVERTED": "D3DRS_CULLMODE",
+    "STRIP_WINDING": "have one winding|TRIANGLESTRIP|too few pixels",
+    "STRIP_LAST": "missing.*D3DPT_TRIANGLESTRIP",
+    "FAN_DOUBLES_FIRST": "D3DPT_TRIANGLEFAN",
+    "FAN_CENTRE": "D3DPT_TRIANGLEFAN",
+    "SCISSOR_ALWAYS": "scissor rectangle",
+    "SCISSOR_SIZED": "scissor rectangle",
+    "START_IGNORED": "wVStart other than 0 in .*TRIANGLELIST",
+    "INDEX_START_IGNORED": "wVStart other than 0 in D3DDP2OP_INDEXED",
+    "INDEX_WRAPS": "added in 32 bits",
+    "INDEX_16_BITS": "index of 4 bytes",
+    "INDEX_CHECK": "crash: .*indices that do not exist",
+    "INDICES_UNCHECKED": "should not be.*indices that do not exist",
+    "PREVIOUS_STRIDE": "refused.*another size than in the draw before|size before",
+    "FIRST_TRIANGLE": "a count above 1 in .*D3DDP2OP_INDEXEDTRIANGLELIST",
+    "FIRST_DRAW": "all the primitives that it counts",
+    "IMM_NOT_ALIGNED": "multiple of 4",
+    "BASE_IGNORED": "BaseVertexIndex other than 0",
+    "BASE_UNSIGNED": "base vertex may be negative",
+    "MIN_INDEX_ADDED": "MinIndex",
+    "START_INDEX_IGNORED": "StartIndex other than 0",
+    "STALE_INDICES": "index buffer 0",
+    "OFFSET_IN_VERTICES": "D3DDP2OP_DRAWPRIMITIVE2 starts at a byte",
+    "STREAM_OFFSET": "D3DDP2OP_SETSTREAMSOURCE2 counts its offset",
+    "VERTEX_SIZE_LATE": "refused.*dwVertexSize",
+    "DIFFUSE_OFFSET": "colours",
+    "CHANNEL_ORDER": "colours",
+    "ALPHA_STRICT": "D3DRS_ALPHAFUNC D3DCMP_ALWAYS, D3DCMP_GREATEREQUAL, D3DCMP_LESSEQUAL",
+    "REVSUBTRACT": "D3DBLENDOP_REVSUBTRACT",
+    "MASK_IGNORED": "COLORWRITEENABLE",
+    "MASK_ORDER": "COLORWRITEENABLE",
+    "CLEAR_IGNORES_RECTS": "CLEAR of a part",
+    "CLEAR_INCLUSIVE": "should not be.*CLEAR of a part",
+    "CLEAR_FIRST_RECT": "every rectangle of CLEAR",
+    "FIRST_TARGET": "each context has a target",
+    "FIRST_STATE": "every state of a token",
+    "CAPTURE_IGNORED": "capturing",
+    "EXECUTE_IGNORED": "D3DHAL_STATESETEXECUTE",
+    "RECORDS_AND_SETS": "D3DDP2OP_STATESET",
+    "CLEAR_LENGTH": "D3DDP2OP_CLEAR",
+    "CONSTB_LENGTH": "D3DDP2OP_SETVERTEXSHADERCONSTB is misread",
+    "PATCH_TAILS": "D3DDP2OP_DRAWRECTPATCH",
+    "SETLIGHT_LENGTH": "D3DDP2OP_SETLIGHT is misread",
+    "SETPRIORITY_LENGTH": "D3DDP2OP_SETPRIORITY is refused",
+    "SETTEXLOD_LENGTH": "D3DDP2OP_SETTEXLOD is misread",
+    "CUT_PASSED": "D3D_OK.*a token that is cut off",
+    "SHORT_HEADER": "D3D_OK.*a header that does not fit",
+    "ERROR_OFFSET_FROM_FIRST": "dwErrorOffset is not where",
+    "ERROR_OFFSET_BEHIND": "dwErrorOffset is not where",
+    "UNKNOWN_SKIPPED": "D3D_OK.*a number that is no token",
+    "ANSWERS_FAILURES": "a call that fails answers nothing",
+    "CAPACITY_OF_CALL": "not answered",
+    "DELETED_ANSWERS": "no query",
+    "EMPTY_RESPONSE": "without an answer",
+    "FIRST_DELETED": "one token deletes several queries",
+    "ISSUE_FLAGS": "D3DDP2OP_ISSUEQUERY",
+    "LEFT_OVER_LOST": "not answered",
+    "NEWEST_FIRST": "answered before",
+    "NO_CONTINUE": "no RESPONSECONTINUE",
+    "NO_RESERVE": "bytes answered over",
+    "RESTART_ADDS": "BEGIN while building starts again",
+    "TOTAL_WITHOUT_HEADER": "passes the end of its block",
+}
+"""By the name of a mistake of the sample driver, a regular expression that finds it in the text of
+its only cause.
+"""
+DOUBTED = frozenset((
+    ("BASE_UNSIGNED", 8), ("END_COUNTS_ALL", 9), ("SETRENDERTARGET_LENGTH", 9),
+    *((bug, ddi) for bug in ("VIEWPORT_IGNORED", "VIEWPORT_SIDES") for ddi in (6, 7, 8, 9)),
+))  # fmt: skip
+"""Mistakes, with versions, that documents do not forbid: the kit warns of them."""

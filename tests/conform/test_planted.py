@@ -4,6 +4,7 @@ fails the cases of its cause and no others.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -11,7 +12,9 @@ from typing import NamedTuple
 import pytest
 
 from dp2emu.conform import Case, Outcome, Verdict, kit, run_kit
+from dp2emu.conform.causes import causes
 from dp2emu.rig.served import NativeDriver, PipeRig
+from tests.conform.mistakes import DOUBTED, SAID
 from tests.native.building import sample, served_sample
 
 VERSIONS = (6, 7, 8, 9)
@@ -175,13 +178,21 @@ def wrong(outcomes: Iterable[Outcome]) -> set[str]:
     return {o.case.name for o in outcomes if o.verdict in WRONG}
 
 
-def check(bug: str, ddi: int, cases: tuple[Case, ...]) -> None:
+def check(bug: str, ddi: int, cases: tuple[Case, ...]) -> list[Outcome]:
     mistake = MISTAKES[bug]
     with PipeRig(str(served_sample(bug, ddi=ddi))) as rig:
-        found = wrong(run_kit(cases, rig))
-    expected = matching(cases, mistake.cases)
+        outcomes = list(run_kit(cases, rig))
+    found, expected = wrong(outcomes), matching(cases, mistake.cases)
     assert found <= expected
     assert found == expected if mistake.exact else found
+    return outcomes
+
+
+def check_cause(bug: str, ddi: int, outcomes: list[Outcome]) -> None:
+    """Check that a mistake has one cause, which names it, or that documents do not forbid it."""
+    found = [cause.what for cause in causes(outcomes)]
+    assert len(found) == (0 if (bug, ddi) in DOUBTED else 1)
+    assert all(re.search(SAID[bug], what) for what in found)
 
 
 def few(ddi: int, patterns: tuple[str, ...], exact: bool) -> tuple[Case, ...]:
@@ -229,7 +240,27 @@ def test_a_planted_mistake_is_named_and_nothing_else_is(bug: str, ddi: int) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize(("bug", "ddi"), EVERYWHERE)
 def test_every_planted_mistake_is_named_at_every_version(bug: str, ddi: int) -> None:
-    check(bug, ddi, kit(ddi=ddi))
+    check_cause(bug, ddi, check(bug, ddi, kit(ddi=ddi)))
+
+
+TWO = (
+    ("HALF_PIXEL", "SETLIGHT_LENGTH"), ("CULL_INVERTED", "REVSUBTRACT"),
+    ("STRIP_LAST", "SETTEXLOD_LENGTH"), ("START_IGNORED", "ERROR_OFFSET_FROM_FIRST"),
+    ("ALPHA_STRICT", "MASK_ORDER"), ("INDEX_CHECK", "SHORT_HEADER"),
+    ("EDGES_DRAWN", "CLEAR_LENGTH"), ("PREVIOUS_STRIDE", "FIRST_STATE"),
+    ("UNKNOWN_SKIPPED", "STRIP_WINDING"),
+)  # fmt: skip
+"""Mistakes of different kinds."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ddi", [8, 9])
+@pytest.mark.parametrize("bugs", TWO)
+def test_two_mistakes_have_two_causes(bugs: tuple[str, str], ddi: int) -> None:
+    with PipeRig(str(served_sample(*bugs, ddi=ddi))) as rig:
+        found = causes(list(run_kit(kit(ddi=ddi), rig)))
+    assert len(found) == 2
+    assert all(any(re.search(SAID[bug], cause.what) for cause in found) for bug in bugs)
 
 
 def test_writing_behind_the_buffer_is_named() -> None:
