@@ -75,7 +75,9 @@ def announced_cases(capabilities: Capabilities, ddi: Since) -> Iterator[Case]:
     """Yield cases of the formats and of the states that a driver announces, as ``announced.*``."""
     named = set(map(int, Format if ddi >= Since.DX9 else Format8))
     listed = (number for number, _ in capabilities.formats)
-    for number in dict.fromkeys((*listed, *map(int, COLOR))):  # targets may be told by their bits
+    for number in dict.fromkeys(
+        (*listed, *(int(each) for each in COLOR if isinstance(each, Format)))
+    ):  # targets may be told by their bits
         operations = capabilities.operations(number) or 0
         if number not in FORMATS or int(number) not in named:
             continue  # a format of the driver's own, about which no document says anything

@@ -18,6 +18,7 @@ from dp2emu.conform.announced_textures import word
 from dp2emu.conform.case import Case, Shown
 from dp2emu.conform.script import (
     BOX,
+    CONTEXT,
     OTHER_CONTEXT,
     PLAIN,
     Script,
@@ -60,16 +61,8 @@ def target_case(ddi: Since, format: Format) -> Case:
     pitch = layout_of(desc)[0].pitch
     script.surface(desc)
     user = b"".join(vertex(*corner) for corner in BOX)
-    if script.clears:
-        script.background()
-        into, context = (dwords(Op.SETRENDERTARGET, _SECOND, 0), script.clear(BACK)), 1
-    else:
-        line = word(row, _lanes(BACK)).to_bytes(row.size, "little") * WIDTH
-        for y in range(HEIGHT):
-            script.records.append(MemoryWritten(_SECOND, y * pitch, line))
-        into, context = (), OTHER_CONTEXT
-        script.context(OTHER_CONTEXT, color=_SECOND)
-    script.call(*into, *PLAIN, box(), user=user, fvf=XYZRHW | DIFFUSE, context=context)
+    into, context = _begin(script, row, pitch)
+    script.call(into, *PLAIN, box(), user=user, fvf=XYZRHW | DIFFUSE, context=context)
     name, rule = f"announced.target.{format.name.lower()}", f"{format.sdk} is drawn into"
     case = script.case(name, rule, _SOURCE, optional=ddi < Since.DX8)
     seen = [
@@ -77,6 +70,20 @@ def target_case(ddi: Since, format: Format) -> Case:
     ]
     probe = next(each for each in seen if any(each.data))
     return replace(case, shown=(replace(probe, probe=True), *seen))
+
+
+def _begin(script: Script, row: FormatRow, pitch: int) -> tuple[bytes, int]:
+    """Give the second target its colour, and return the tokens that do it and the context that
+    draws into it.
+    """
+    if script.clears:
+        script.background()
+        return dwords(Op.SETRENDERTARGET, _SECOND, 0) + script.clear(BACK), CONTEXT
+    line = word(row, _lanes(BACK)).to_bytes(row.size, "little") * WIDTH
+    for y in range(HEIGHT):
+        script.records.append(MemoryWritten(_SECOND, y * pitch, line))
+    script.context(OTHER_CONTEXT, color=_SECOND)
+    return b"", OTHER_CONTEXT
 
 
 _SHIFTS = {"b": 0, "g": 8, "r": 16, "a": 24}

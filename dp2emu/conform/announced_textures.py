@@ -70,18 +70,18 @@ def texture_case(ddi: Since, format: Format, operations: int) -> Case:
         texels, steps = _BLOCKS[format]()
         return _shown(ddi, name, rule, format, *texels, steps=steps)
     if Use.PALETTE in row.uses:
-        return _palettised(ddi, name, rule, row)
+        return _palettised(ddi, name, rule, format)
     if Use.BUMP in row.uses and (ddi < Since.DX8 or operations & FormatOp.BUMPMAP):
-        return _bumped(ddi, name, f"{format.sdk} moves the coordinates of the next stage", row)
+        return _bumped(ddi, name, f"{format.sdk} moves the coordinates of the next stage", format)
     if row.blocked or row.uses & (Use.BUMP | Use.DEPTH):
         return _sampled(ddi, format, name, rule)
-    return _plain(ddi, name, rule, row)
+    return _plain(ddi, name, rule, format)
 
 
 def bump_luminance_case(ddi: Since, format: Format) -> Case:
     """The case of the luminance in texels of a bump map."""
     name = f"announced.luminance.{format.name.lower()}"
-    return _bumped(ddi, name, f"the luminance of {format.sdk} darkens", FORMATS[format], dark=True)
+    return _bumped(ddi, name, f"the luminance of {format.sdk} darkens", format, dark=True)
 
 
 # Drawing
@@ -149,12 +149,12 @@ def _quartered(quarters: Quarters) -> list[list[int]]:
     return [[quarters[2 * (y // _HALF) + x // _HALF] for x in range(SIDE)] for y in range(SIDE)]
 
 
-def _texels(row: FormatRow, quarters: Quarters) -> bytes:
+def _texels(format: Format, quarters: Quarters) -> bytes:
     """The bytes of a texture whose quarters have one pixel word each."""
-    desc = SurfaceDesc(TEXTURE, SurfaceKind.TEXTURE, SIDE, SIDE, row.format)
-    pitch = layout_of(desc)[0].pitch
+    desc = SurfaceDesc(TEXTURE, SurfaceKind.TEXTURE, SIDE, SIDE, format)
+    pitch, size = layout_of(desc)[0].pitch, FORMATS[format].size
     return b"".join(
-        b"".join(word.to_bytes(row.size, "little") for word in line).ljust(pitch, b"\0")
+        b"".join(word.to_bytes(size, "little") for word in line).ljust(pitch, b"\0")
         for line in _quartered(quarters)
     )
 
@@ -187,14 +187,15 @@ def word(row: FormatRow, lanes: Mapping[str, int]) -> int:
     )
 
 
-def _plain(ddi: Since, name: str, rule: str, row: FormatRow) -> Case:
+def _plain(ddi: Since, name: str, rule: str, format: Format) -> Case:
     """The case of a texture whose quarters have all channels 0, all 1, and every second."""
+    row = FORMATS[format]
     letters = list(row.channels)
     texels = [{letter: at >> number & 1 for number, letter in enumerate(letters)}
               for at in (0, 0xF, 5, 10)]  # fmt: skip
     colors = [_color(row, lanes) for lanes in texels]
-    data = _texels(row, [word(row, lanes) for lanes in texels])
-    return _shown(ddi, name, rule, Format(row.format), data, _quartered(colors))
+    data = _texels(format, [word(row, lanes) for lanes in texels])
+    return _shown(ddi, name, rule, format, data, _quartered(colors))
 
 
 def _color(row: FormatRow, lanes: Mapping[str, int]) -> int:
@@ -214,13 +215,14 @@ _ENTRIES = ((0xFF, 0, 0), (0, 0xFF, 0), (0, 0, 0xFF), (0xFF, 0xFF, 0))
 _INDICES = 0, 1, 2, 255
 
 
-def _palettised(ddi: Since, name: str, rule: str, row: FormatRow) -> Case:
+def _palettised(ddi: Since, name: str, rule: str, format: Format) -> Case:
     """The case of a palette of which one entry changes before it is used."""
     script = Script(ddi)
+    row = FORMATS[format]
     alphas = (0xFF, 0, 0xFF, 0) if row.alpha else (0xFF,) * 4
     texels = [alpha << 8 | index if row.alpha else index
               for alpha, index in zip(alphas, _INDICES, strict=True)]  # fmt: skip
-    script.texture(TEXTURE, Format(row.format), _texels(row, texels), SIDE)
+    script.texture(TEXTURE, format, _texels(format, texels), SIDE)
     before = *_ENTRIES[:2], (0xFF, 0xFF, 0xFF)
     colors = [alpha << 24 | red << 16 | green << 8 | blue
               for alpha, (red, green, blue) in zip(alphas, _ENTRIES, strict=True)]  # fmt: skip
@@ -252,15 +254,17 @@ _TWO = (
 )
 
 
-def _bumped(ddi: Since, name: str, rule: str, row: FormatRow, *, dark: bool = False) -> Case:
+def _bumped(ddi: Since, name: str, rule: str, format: Format, *, dark: bool = False) -> Case:
     """The case of a bump map whose vectors move coordinates by half the texture; with ``dark``,
     one of its quarters has luminance 0.
     """
     script = Script(ddi)
     light = (1, 1, 1, 0) if dark else (1, 1, 1, 1)
-    texels = [_vector(row, *vector, lit) for vector, lit in zip(_VECTORS, light, strict=True)]
-    script.texture(TEXTURE, Format(row.format), _texels(row, texels), SIDE)
-    colors = _texels(FORMATS[Format.A8R8G8B8], _COLORS)
+    texels = [
+        _vector(FORMATS[format], *vector, lit) for vector, lit in zip(_VECTORS, light, strict=True)
+    ]
+    script.texture(TEXTURE, format, _texels(format, texels), SIDE)
+    colors = _texels(Format.A8R8G8B8, _COLORS)
     script.texture(_OTHER_TEXTURE, Format.A8R8G8B8, colors, SIDE)
     pixels = [_COLORS[at] if lit else 0xFF000000 for at, lit in zip(_MOVED, light, strict=True)]
     op = TextureOp.BUMPENVMAPLUMINANCE if dark else TextureOp.BUMPENVMAP
