@@ -11,7 +11,7 @@ import pytest
 from dp2emu.capture import open_capture
 from dp2emu.capture.records import Annotation, Answered, Called, Record
 from dp2emu.replay import replay
-from tests.native.building import HERE, INCLUDES, STRICT, built, missing
+from tests.native.building import HERE, INCLUDES, KERNEL, STRICT, built, missing
 
 RING = 1024
 """Bytes of the ring: of a record of a call and its answer it holds five."""
@@ -72,10 +72,6 @@ def test_a_reader_that_comes_late_gets_the_first_records(tmp_path: Path) -> None
     records = records_of(recorded(tmp_path / "driver.log", 50, 1000))
     times = [each.time for each in records if isinstance(each, Called)]
     assert times == [2 * n for n in range(1, len(times) + 1)] and len(times) >= 4
-
-
-KERNEL = ("-ffreestanding", "-nostdlib", "-mgeneral-regs-only", "-O2")
-"""Flags of code in kernel mode: no library, and no register but the general ones."""
 
 
 @pytest.mark.parametrize("bits", ["-m32", "-m64"])
