@@ -16,8 +16,6 @@ from dp2emu.unfinished import unfinished
 
 _FILES = {
     "driver.c": "driver.c",
-    "driver.h": "driver.h",
-    "queries.c": "queries.c",
     "Makefile": "Makefile",
     "README.rst": "README.rst",
     ".github/workflows/driver.yml": "driver.yml",

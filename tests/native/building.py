@@ -29,6 +29,14 @@ LANGUAGES = {
 """For each standard its language, as option ``-x`` names it, and the compilers of the language."""
 
 
+LATER = {
+    "c11": "c99", "c17": "c99", "c2x": "c99", "c++11": "c++17", "c++14": "c++17", "c++20": "c++17",
+}  # fmt: skip
+"""For each later standard the one whose language and compilers it has."""
+KERNEL = ("-ffreestanding", "-nostdlib", "-mgeneral-regs-only", "-O2")
+"""Flags of code in kernel mode: no library, and no register but the general ones."""
+
+
 def compile_only(compiler: tuple[str, ...], source: str, *options: str) -> None:
     """Compile text that includes headers of the kit; raises CalledProcessError with warnings."""
     command = [*compiler, *STRICT, *options, f"-I{INCLUDES}", f"-I{HERE}"]
@@ -38,7 +46,7 @@ def compile_only(compiler: tuple[str, ...], source: str, *options: str) -> None:
 
 def compile_as(standard: str, compiler: tuple[str, ...], source: str) -> str:
     """Messages of a compiler about text in a language standard; empty if it compiles cleanly."""
-    language = LANGUAGES[standard][0]
+    language = LANGUAGES[LATER.get(standard, standard)][0]
     command = [*compiler, f"-std={standard}", *WARNINGS, f"-I{INCLUDES}", "-x", language]
     into = folder() / "nothing.o"
     ran = subprocess.run(

@@ -12,7 +12,17 @@ from dp2emu.capture.headers import INCLUDES
 from dp2emu.dp2.generate import generate_stream
 from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import scan
-from tests.native.building import GCC, GCC32, LANGUAGES, compile_as, compile_only, library, missing
+from tests.native.building import (
+    GCC,
+    GCC32,
+    KERNEL,
+    LANGUAGES,
+    LATER,
+    compile_as,
+    compile_only,
+    library,
+    missing,
+)
 from tests.tools.loading import load_tool
 
 ALL = sorted(path.name for path in INCLUDES.glob("*.h"))
@@ -67,6 +77,44 @@ def test_every_header_is_clean_alone(standard: str, compiler: str, bits: str) ->
         pytest.skip(f"{lacks} is missing")
     for header in ALL:
         assert compile_as(standard, command, f'#include "{header}"\n') == "", header
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bits", ["-m32", "-m64"])
+@pytest.mark.parametrize(
+    ("standard", "compiler"),
+    [(standard, each) for standard, like in LATER.items() for each in LANGUAGES[like][1:]],
+)
+def test_every_header_is_clean_in_every_later_standard(
+    standard: str, compiler: str, bits: str
+) -> None:
+    command = compiler, bits
+    if lacks := missing(command, LANGUAGES[LATER[standard]][0]):
+        pytest.skip(f"{lacks} is missing")
+    together = "".join(f'#include "{header}"\n' for header in ALL)
+    for defined in ("", "#define DP2STUB_9X\n"):
+        assert compile_as(standard, command, defined + together) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bits", ["-m32", "-m64"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_every_header_for_drivers_compiles_for_a_kernel(compiler: str, bits: str) -> None:
+    if lacks := missing((compiler, bits)):
+        pytest.skip(f"{lacks} is missing")
+    for header in HEADERS:
+        compile_only((compiler, bits), f'#include "{header}"\n', *KERNEL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["c89", "c++17"])
+@pytest.mark.parametrize("machine", ["i686", "x86_64"])
+def test_every_header_is_clean_for_windows(machine: str, language: str) -> None:
+    command = (f"{machine}-w64-mingw32-{'g++' if '+' in language else 'gcc'}",)
+    if lacks := missing(command, LANGUAGES[language][0]):
+        pytest.skip(f"{lacks} is missing")
+    for header in ALL:
+        assert compile_as(language, command, f'#include "{header}"\n') == "", header
 
 
 @pytest.mark.parametrize("header", HEADERS)

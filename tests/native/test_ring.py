@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from dp2emu.capture import open_capture
 from dp2emu.capture.records import Annotation, Answered, Called, Record
 from dp2emu.replay import replay
-from tests.native.building import HERE, INCLUDES, STRICT, built, folder, missing
+from tests.native.building import HERE, INCLUDES, KERNEL, STRICT, built, missing
 
 RING = 1024
 """Bytes of the ring: of a record of a call and its answer it holds five."""
@@ -73,9 +74,32 @@ def test_a_reader_that_comes_late_gets_the_first_records(tmp_path: Path) -> None
     assert times == [2 * n for n in range(1, len(times) + 1)] and len(times) >= 4
 
 
-def test_the_driver_half_needs_no_library_and_no_floating_point() -> None:
-    options = ("-ffreestanding", "-nostdlib", "-mgeneral-regs-only", "-shared", "-fPIC", "-O2",
-               "-Wl,-z,defs")  # fmt: skip
-    into = folder() / "ring_driver.so"
-    command = ["gcc", *STRICT, *options, f"-I{INCLUDES}", HERE / "ring_driver.c", "-o", into]
-    subprocess.run(command, check=True)
+@pytest.mark.parametrize("bits", ["-m32", "-m64"])
+def test_the_driver_half_needs_no_library_and_no_floating_point(bits: str, tmp_path: Path) -> None:
+    if lacks := missing(("gcc", bits)):
+        pytest.skip(f"{lacks} is missing")
+    options = (*STRICT, f"-I{INCLUDES}", f"-DDP2RING_BYTES={RING}u")
+    half, program, log = (tmp_path / name for name in ("half.o", "program", "kernel.log"))
+    subprocess.run(
+        ["gcc", bits, *KERNEL, *options, "-c", HERE / "ring_driver.c", "-o", half], check=True
+    )
+    undefined = subprocess.run(["nm", "-u", half], check=True, capture_output=True, text=True)
+    assert not undefined.stdout.replace("_GLOBAL_OFFSET_TABLE_", "").replace("U", "").strip()
+    subprocess.run(
+        ["gcc", bits, *options, half, HERE / "ring_program.c", "-o", program], check=True
+    )
+    subprocess.run([program, log, "20", "3"], check=True)
+    assert log.read_bytes() == recorded(tmp_path / "plain.log", 20, 3, bits).read_bytes()
+
+
+def test_a_log_of_a_ring_is_read_up_to_any_cut(tmp_path: Path) -> None:
+    whole = recorded(tmp_path / "driver.log", 2, 1).read_bytes()
+    records = records_of(tmp_path / "driver.log")
+    ends = []
+    for cut in range(8, len(whole)):
+        with open_capture(io.BytesIO(whole[:cut]), kind="log") as capture:
+            found = list(capture.records())
+            assert found == records[: len(found)]
+            assert capture.damage is not None
+        ends.append(len(found))
+    assert ends == sorted(ends) and {*ends} == {*range(len(records) + 1)}

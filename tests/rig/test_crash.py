@@ -6,23 +6,19 @@ import ctypes
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dp2emu.capture.records import Record
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.dp2.call import Call
-from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.replay import locating
-from dp2emu.rig.failure import Finding, FindingKind, RigFailure, finding_of
+from dp2emu.rig.failure import Finding, FindingKind, finding_of
 from dp2emu.rig.host import Guarded
 from dp2emu.rig.served import NativeDriver, PipeRig, Served
 from tests.cli.running import dp2emu
 from tests.native.building import built, library, sample, served_sample
 from tests.replay.authoring import (
     BUFFER,
-    CONTEXT,
     END,
     EVENT,
     FRAME,
@@ -35,6 +31,7 @@ from tests.replay.authoring import (
     sealed,
     token,
 )
+from tests.rig.crashes import HANGS, VERTICES, ended
 
 HARMLESS = called(create(1, EVENT), issue(1, END))
 TOKENS = (create(5, EVENT), issue(5, END), clear(9), issue(5, END), clear(8), issue(5, END))
@@ -129,23 +126,6 @@ ENDS = {
     13: ("overrun", f"SIGSEGV 2 bytes before command buffer {BUFFER}", ("touch", "end")),
 }
 """By the way in which the driver ends (``crashing.c``): kind, words and innermost functions."""
-VERTICES = 7
-HANGS = 7
-
-
-def ended(rig: Served, way: int, **members: Any) -> Finding:
-    """What a rig finds of a driver that ends in one way, in its first call."""
-    rig.restart()
-    rig.create_surface(SurfaceDesc(TARGET, SurfaceKind.SURFACE, 8, 4, format=22))
-    rig.create_surface(SurfaceDesc(BUFFER, SurfaceKind.MEMORY, 4096))
-    rig.create_surface(SurfaceDesc(VERTICES, SurfaceKind.VERTEXBUFFER, 96))
-    rig.create_context(CONTEXT, color=TARGET)
-    own = {"vertices": bytes(96), "dwVertexLength": 3, "dwVertexSize": 32, "dwFlags": 1}
-    commands = clear(way)
-    with pytest.raises(RigFailure) as raised:
-        rig.submit(Call(CONTEXT, lpDDCommands=BUFFER, dwCommandLength=len(commands),
-                        commands=commands, **(members or own)))  # fmt: skip
-    return raised.value.finding
 
 
 def opened(kind: str, timeout: float = 10) -> Served:

@@ -55,3 +55,39 @@ def test_the_stub_has_the_numbers_of_the_rig() -> None:
         "MAKE_BYTES": wire.MAKE.size,
     }
     assert {name: int(DEFINES[name], 0) for name in expected} == expected
+
+
+HEADERS = [path for path in INCLUDES.glob("*.[ch]") if path.name != "dp2fuzz.c"]
+"""What a driver and its stub are compiled with; ``fuzzing.rst`` has the fuzzer's own macros."""
+TESTED = re.compile(r"^#\s*(?:ifn?def\s+|(?:el)?if\b.*?defined\()(DP2\w+)", re.MULTILINE)
+
+
+def macros() -> set[str]:
+    """Every macro that a compiler's command line may define for the shipped C."""
+    found: set[str] = set()
+    for path in HEADERS:
+        for line in path.read_text("ascii").splitlines():
+            if line.startswith("#") and TESTED.match(line):
+                found |= set(re.findall(r"(?:ifn?def |defined\()(DP2\w+)", line))
+    return {each for each in found if not each.endswith("_H")}
+
+
+def test_the_document_has_every_macro_of_the_headers() -> None:
+    assert len(macros()) > 20
+    listed = set(re.findall(r"``(DP2\w+)``", DOCUMENT))
+    assert macros() - listed == set()
+    assert listed - macros() == {"DP2STUB_RELEASE"}  # which goes with DP2STUB_RESERVE
+
+
+def test_the_document_has_every_function_that_a_driver_may_export_with_its_structure() -> None:
+    text = (INCLUDES / "dp2entry.h").read_text("ascii")
+    found = re.findall(
+        r"^dp2_u32 DP2_ENTRY (\w+)\(DP2_NAME\((\w+)\) \*data\);", text, re.MULTILINE
+    )
+    assert len(found) == 12
+    for name, structure in found:
+        assert f"``{name}``" in DOCUMENT and f"``{structure}``" in DOCUMENT, name
+
+
+def test_the_document_has_every_header() -> None:
+    assert all(f"``{path.name}``" in DOCUMENT for path in INCLUDES.glob("*.h"))

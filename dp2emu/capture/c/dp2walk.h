@@ -137,4 +137,29 @@ DP2_FUNCTION size_t dp2_token_end(const dp2_walk *walk)
     return whole ? at : 0;
 }
 
+/* The command buffer of a call and its size, or NULL and 0. */
+DP2_FUNCTION dp2_u8 *dp2_commands_of(const DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data,
+                                     size_t *room)
+{
+    const DP2_NAME(DD_SURFACE_LOCAL) *local = (const DP2_NAME(DD_SURFACE_LOCAL) *)data->lpDDCommands;
+    const DP2_NAME(DD_SURFACE_GLOBAL) *global;
+    *room = 0;
+    if (!local)
+        return NULL;
+    global = (const DP2_NAME(DD_SURFACE_GLOBAL) *)local->lpGbl;
+    *room = (size_t)global->lPitch * global->wHeight;
+    return (dp2_u8 *)global->fpVidMem;
+}
+
+/* The tokens of a call; 0 if they do not lie in its command buffer. */
+DP2_FUNCTION int dp2_walk_call(dp2_walk *walk, const DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data)
+{
+    size_t room;
+    walk->base = dp2_commands_of(data, &room);
+    walk->at = data->dwCommandOffset;
+    walk->end = walk->at + data->dwCommandLength;
+    walk->vertex_bytes = data->dwVertexSize;
+    return !data->dwCommandLength || (walk->end <= room && walk->end > walk->at);
+}
+
 #endif
