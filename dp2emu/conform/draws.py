@@ -280,12 +280,21 @@ def _streams(ddi: Since) -> Iterator[Case]:
                 ddi, f"{op.name.lower()}.{kind.name.lower()}", f"{op.sdk} starts at a {unit}",
                 pixels, dwords(op, kind, start, count),
             )  # fmt: skip
+    before = _EXTRA * Script(ddi).vertex_bytes
+    yield _streamed(
+        ddi, "clippedtrianglefan", f"{Op.CLIPPEDTRIANGLEFAN.sdk} starts at a byte",
+        _pixels(_CORNERS, _numbers(_FAN, 4)), dwords(Op.CLIPPEDTRIANGLEFAN, before, 0x1F, 4),
+    )  # fmt: skip
     pixels = _pixels(_CORNERS, ((5, 1, 0), (2, 3, 4)))
     index = dwords(Op.SETINDICES, INDICES, 2)
     draw = dwords(Op.DRAWINDEXEDPRIMITIVE, _LIST, _EXTRA, 0, 6, 2, 2)
     yield _streamed(
         ddi, "drawindexedprimitive", "indices count from the base vertex, and begin at StartIndex",
         pixels, index, draw,
+    )  # fmt: skip
+    yield _streamed(
+        ddi, "drawindexedprimitive2", "base vertex and first index are at bytes", pixels, index,
+        dwords(Op.DRAWINDEXEDPRIMITIVE2, _LIST, before, 0, 6, 2 * 2, 2),
     )  # fmt: skip
     yield _streamed(
         ddi, "index_hints", "MinIndex and NumVertices are hints, and move nothing", pixels, index,

@@ -47,7 +47,7 @@ class LeastNeed(msgspec.Struct, frozen=True):
         return int(capabilities.word(self.word) or 0) & self.mask >= self.least
 
 
-_STAND_FOR = {Format.D16: (Format.D16_LOCKABLE,)}
+_STAND_FOR: dict[int, tuple[int, ...]] = {Format.D16: (Format.D16_LOCKABLE,)}
 """Format -> formats that a driver may announce instead: it gets both described in the same way."""
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from dp2emu.conform.case import Case
+from dp2emu.conform.coverage import away_from_edges
 from dp2emu.conform.draws import covered
 from dp2emu.conform.script import (
     BOX,
@@ -43,7 +44,7 @@ from dp2emu.conform.target import (
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Cull, PrimitiveType, RenderState
 from dp2emu.d3d.flags import Clear
-from dp2emu.d3d.fvf import DIFFUSE, XYZRHW
+from dp2emu.d3d.fvf import DIFFUSE, XYZRHW, fvf_size
 from dp2emu.dp2.table import Since
 from dp2emu.gpu.resource.heap import SurfaceKind
 
@@ -54,6 +55,7 @@ _TARGETS = 'wire format, "Render targets"'
 _SHAPE = 'wire format, "Stream shape"'
 _ORDER = 'wire format, "Primitive order"'
 _NUMBERS = 'wire format, "Vertex numbers"'
+_FORMATS = 'wire format, "Vertex formats"'
 _STREAMS = 'wire format, "DirectX 8 opcodes" and "Vertex sources"'
 
 _CLOCKWISE: tuple[Corner, ...] = ((2, 1), (12, 1), (2, 9), (12, 9), (2, 14))
@@ -65,6 +67,7 @@ def target_cases(ddi: Since) -> Iterator[Case]:
     """Yield the conformance cases of render targets, of CLEAR and of tokens with several items."""
     yield from _windings(ddi)
     yield _states(ddi)
+    yield _colourless(ddi)
     if ddi >= Since.DX7:
         yield from _clears(ddi)
         yield from _several_targets(ddi)
@@ -101,6 +104,16 @@ def _states(ddi: Since) -> Case:
     script.call(script.watch(), both, script.begun, draw, script.ended, corners=corners)
     script.drawn([covered(corners[:3], WIDTH, HEIGHT)])
     return script.case("state.several", "every state of a token is set", _SHAPE)
+
+
+def _colourless(ddi: Since) -> Case:
+    script = Script(ddi)
+    script.background()
+    script.call(box(), user=b"".join(vertex(x, y)[: fvf_size(XYZRHW)] for x, y in BOX), fvf=XYZRHW)
+    pixels = background() | dict.fromkeys(BOX_PIXELS, 0xFFFFFFFF)
+    script.show(away_from_edges(pixels))
+    rule = "vertices without a diffuse colour are white"
+    return script.case("draw.no_colour", rule, _FORMATS, optional=True)
 
 
 def _streams(ddi: Since) -> Iterator[Case]:

@@ -86,7 +86,7 @@ MISTAKES: dict[str, Mistake] = {
     "BASE_UNSIGNED": Mistake(("draw.negative_base",), 8),
     "MIN_INDEX_ADDED": Mistake(("draw.index_hints",), 8),
     "START_INDEX_IGNORED": Mistake(
-        ("draw.drawindexedprimitive", "draw.index_hints", "draw.negative_base",
+        ("draw.drawindexedprimitive*", "draw.index_hints", "draw.negative_base",
          "draw.several.drawindexedprimitive"), 8,
     ),
     "STALE_INDICES": Mistake(("draw.no_indices",), 8),

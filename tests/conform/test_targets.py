@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from dp2emu.conform import Verdict, kit, run_kit
 from dp2emu.conform.features import tokens_of
 from dp2emu.conform.target import TARGET
 from dp2emu.d3d.dp2structs import Op
+from dp2emu.d3d.fvf import DIFFUSE, XYZRHW, fvf_size
 from dp2emu.dp2.call import Answer, Call
 from tests.conform.mistakes import Emulator
 
@@ -53,6 +55,26 @@ def test_pixels_of_the_host_that_are_lost_fail_their_own_case(ddi: int) -> None:
     }
     assert verdicts.pop("target.written") is Verdict.FAILED
     assert set(verdicts.values()) == {Verdict.PASSED}
+
+
+class Black(Emulator):
+    """Vertices without a colour are black."""
+
+    def submit(self, call: Call) -> Answer:
+        if call.vertices and call.dwVertexType == XYZRHW:
+            data = call.vertices
+            rows = [data[at : at + 16] + b"\0\0\0\xff" for at in range(0, len(data), 16)]
+            size = fvf_size(XYZRHW | DIFFUSE)
+            call = replace(call, vertices=b"".join(rows), dwVertexSize=size,
+                           dwVertexType=XYZRHW | DIFFUSE)  # fmt: skip
+        return super().submit(call)
+
+
+@pytest.mark.parametrize("ddi", (6, 8))
+def test_vertices_without_a_colour_that_are_not_white_fail_their_case(ddi: int) -> None:
+    chosen = kit("draw.no_colour", "draw.trianglestrip", ddi=ddi)
+    wrong = [each.case.name for each in run_kit(chosen, Black()) if each.verdict is Verdict.FAILED]
+    assert wrong == ["draw.no_colour"]
 
 
 def test_a_format_of_targets_is_judged_by_its_own_pixels_alone() -> None:
