@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from dp2emu.argument_check import checked
+from dp2emu.argument_check import checked, unchecked
 from dp2emu.ddi10.resources.resource import CreateResource, ResourceType
 from dp2emu.errors import ContractError
 from dp2emu.runtime10.buffers import buffer_resource
@@ -135,18 +135,23 @@ class Device:
 
         Raises Refused (E_INVALIDARG) for memory of no object of the device.
         """
+        return self._child(memory)
+
+    def _child(self, memory: bytearray) -> DeviceChild:
         found = self._children.get(id(memory))
         if found is None:
             raise Refused(Result.E_INVALIDARG, "no object of this device")
         return found
 
+    @unchecked
     def bound(self, memory: bytearray) -> None:
         """Count a slot in which an object is bound.  Raises as ``child`` does."""
-        self.child(memory).users += 1
+        self._child(memory).users += 1
 
+    @unchecked
     def unbound(self, memory: bytearray) -> None:
         """Count a slot less in which an object is bound.  Raises as ``child`` does."""
-        self.child(memory).drop()
+        self._child(memory).drop()
 
     def keep(self, child: DeviceChild) -> None:
         """Know a new object by its memory."""
