@@ -6,6 +6,7 @@ Source: the Direct3D 11 documentation of ID3D11Device.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from dp2emu.argument_check import checked, unchecked
@@ -34,7 +35,7 @@ from dp2emu.runtime10.descriptions import (
 from dp2emu.runtime10.driver_device import Adapter, DriverDevice
 from dp2emu.runtime10.driver_device import Resource as DriverResource
 from dp2emu.runtime10.driver_device import Shader as DriverShader
-from dp2emu.runtime10.enums import FormatSupport, Residency
+from dp2emu.runtime10.enums import FeatureLevel, FormatSupport, Residency
 from dp2emu.runtime10.feature_levels import (
     check_blend,
     check_buffer,
@@ -243,9 +244,7 @@ class Device:
         described = described._replace(misc=misc_flags(api, described.misc))
         if described.quality in PATTERNS and api > Api.D3D10:
             described = described._replace(quality=0)
-        check_texture_level(self.feature_level, described)
-        check_texture(described, data is not None)
-        found = texture_resource(self.driver.api, described)
+        found = _checked_texture(api, self.feature_level, data is not None, *described)
         if data is not None:
             if len(data) != len(parts_of(found)):
                 raise Refused(Result.E_INVALIDARG, f"initial data of {len(data)} subresources")
@@ -496,6 +495,19 @@ class Device:
     def prioritize(self, resource: Resource, priority: int) -> None:
         """Tell the driver the eviction priority of a resource, a DXGI_RESOURCE_PRIORITY."""
         self.driver.dxgi("SetResourcePriority", resource.memory, priority)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _checked_texture(api: Api, level: FeatureLevel, data: bool, *members: Any) -> CreateResource:
+    """The DDI structure that creates the texture whose TextureDesc has these members; ``data``
+    tells whether there is initial data.  Programs create many textures of one description.
+
+    Raises Refused (E_INVALIDARG) for what Direct3D rejects, and Unsupported.
+    """
+    desc = TextureDesc(*members)
+    check_texture_level(level, desc)
+    check_texture(desc, data)
+    return texture_resource(api, desc)
 
 
 def _code(bytecode: bytes) -> Code:
