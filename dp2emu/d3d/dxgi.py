@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from enum import Flag, IntFlag, auto
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from types import MappingProxyType
 
@@ -119,7 +119,7 @@ _DDI: dict[Support, DdiSupport] = {
 }
 
 
-class DxgiRow(msgspec.Struct, frozen=True):
+class DxgiRow(msgspec.Struct, frozen=True, dict=True):
     """A DXGI format: ``texels`` describes the layout of its pixels.
 
     ``family`` is the typeless format that views may cast to this one, or the format itself.
@@ -151,7 +151,7 @@ class DxgiRow(msgspec.Struct, frozen=True):
         bits = (answer for own, answer in _DDI.items() if own in self.support)
         return reduce(or_, bits, DdiSupport(0))
 
-    @property
+    @cached_property
     def format_support(self) -> FormatSupport:
         """The bits that CheckFormatSupport of a device returns to an application."""
         name = FormatSupport

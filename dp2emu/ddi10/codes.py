@@ -6,6 +6,7 @@ Source: Direct3D 10/11 DDI, "Result codes" and "Device functions".
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import cast
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.sdk import SdkEnum
@@ -37,4 +38,4 @@ class Interface(IntEnum):
 
 def format_of(number: int) -> DxgiFormat | None:
     """The format of a DXGI_FORMAT number, None for an undefined one."""
-    return DxgiFormat(number) if number in DxgiFormat._value2member_map_ else None
+    return cast("DxgiFormat | None", DxgiFormat._value2member_map_.get(number))

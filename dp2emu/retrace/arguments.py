@@ -259,13 +259,17 @@ class Arguments:
 
     def integer(self, name: str) -> int:
         """An argument as an integer."""
-        value = self.value(name)
-        return value if type(value) is int else integer(value)
+        place = self._places.get(name)
+        value = self.value(name) if place is None else self._given[place]
+        if type(value) is int:
+            return value
+        return value.value if type(value) is Enum else integer(self.value(name))
 
     def dword(self, name: str) -> int:
         """An argument as a DWORD: a float by its bits, an integer by its low 32 bits."""
-        value = self.value(name)
-        return value & _DWORD if type(value) is int else state_word(value)
+        place = self._places.get(name)
+        value = self.value(name) if place is None else self._given[place]
+        return value & _DWORD if type(value) is int else state_word(self.value(name))
 
     def real(self, name: str) -> float:
         """The value of argument ``name`` as a float."""
@@ -310,7 +314,10 @@ class Arguments:
 
     def thing(self, name: str, kind: type[T]) -> T:
         """The object that an argument points to."""
-        return self.objects.find(self.address(name), kind)
+        place = self._places.get(name)
+        value = self.value(name) if place is None else self._given[place]
+        address = value.value if type(value) is Pointer else self.address(name)
+        return self.objects.find(address, kind)
 
     def optional(self, name: str, kind: type[T]) -> T | None:
         """The object that an argument points to, None for NULL."""

@@ -285,7 +285,7 @@ class Program:
         arguments = Arguments(call, self.objects)
         if self._recorder is not None:
             self._recorder.call = call.number
-        if arguments.failed and not row.failing:
+        if not row.failing and arguments.failed:
             return
         if not call.finished:
             self.losses.add(call.number, call.name, "the trace does not tell how it ended")

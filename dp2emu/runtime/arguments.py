@@ -25,6 +25,8 @@ Box = tuple[int, int, int, int]
 
 def dword(value: int | float) -> int:
     """A state value as a DWORD: the bits of a float as float32, or an integer's low 32 bits."""
+    if type(value) is int:
+        return value & 0xFFFFFFFF
     if isinstance(value, float):
         with np.errstate(over="ignore"):
             return int.from_bytes(np.float32(value).tobytes(), "little")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
@@ -116,14 +116,20 @@ def _packed(records: _Records | None, record: Any, op: Op) -> bytes:
     return pack(None, record, op) if records is None else records.pack([record])
 
 
+class Numbered(Protocol):
+    """An object that knows the number of the application's API call in progress, if any."""
+
+    api_call: int | None
+
+
 @checked_on_failure
 class CommandBuffer:
     """A buffer of at most ``capacity`` bytes of tokens.  Mutable.
 
     If the next token does not fit, ``submit`` is called with the buffered tokens first; a token
     is never split between two calls.  ``version`` is the context's version of DirectX: tokens that
-    it does not have raise UsageError, unless they are in ``SENT_EARLY``.  With ``api_call``, which
-    returns the number of the application's API call in progress, ``taken`` are the origins of the
+    it does not have raise UsageError, unless they are in ``SENT_EARLY``.  With ``numbers``, which
+    knows the number of the application's API call in progress, ``taken`` are the origins of the
     bytes taken last.
     """
 
@@ -135,7 +141,7 @@ class CommandBuffer:
         self._submit = submit
         self._bytes = bytearray()
         self._open: tuple[Op, int, int] | None = None
-        self.api_call: Callable[[], int | None] | None = None
+        self.numbers: Numbered | None = None
         self._origins: list[Origin] = []
         self.taken: tuple[Origin, ...] = ()
 
@@ -176,15 +182,21 @@ class CommandBuffer:
         UsageError for a token whose content is not a head and items.
         """
         try:
-            self._emit(op, items, head)
+            form = _form(op)
+            item, room = form.item, self.capacity - len(self._bytes) - _HEADER.size
+            single = len(items) == 1 and head is None and form.run
+            if single and item is not None and item.size <= room:
+                self._append(form, b"", item.pack(items), 1)
+            else:
+                self._emit(form, items, head)
         except Dp2Error:
             raise
         except FOREIGN:
             check_contents(CommandBuffer.emit, self, op, items)
             raise
 
-    def _emit(self, op: Op, items: Sequence[Any], head: Any) -> None:
-        form = _form(op)
+    def _emit(self, form: _Form, items: Sequence[Any], head: Any) -> None:
+        op = form.op
         if not form.run:
             raise UsageError(f"{op.name} is not a run of records")
         first = b"" if head is None else _packed(form.head, head, op)
@@ -243,8 +255,8 @@ class CommandBuffer:
         size = _HEADER.size + len(head) + len(data)
         if len(self._bytes) + size > self.capacity:
             self.reserve(size)
-        if self.api_call is not None:
-            self._note(self.api_call())
+        if self.numbers is not None:
+            self._note(self.numbers.api_call)
         self._open = (op, len(self._bytes), count) if op in _MERGED else None
         self._bytes += _HEADER.pack(op, 0, count) + head + data
 
@@ -261,8 +273,8 @@ class CommandBuffer:
         together = before + count
         if len(self._bytes) + len(data) > self.capacity or together > MAX_ITEMS:
             return False
-        if self.api_call is not None:
-            self._note(self.api_call())
+        if self.numbers is not None:
+            self._note(self.numbers.api_call)
         self._bytes += data
         _HEADER.pack_into(self._bytes, offset, op, 0, together)
         self._open = (op, offset, together)

@@ -123,7 +123,7 @@ class Session:
         self._time = 0
         self._numbers = numbers or Numbers()
         if self._numbers.api_call is not None:
-            self.commands.api_call = lambda: self._numbers.api_call
+            self.commands.numbers = self._numbers
         self._answers = answers
         self._query_ids = 0
         self._listeners: dict[int, Listener] = {}
@@ -335,6 +335,8 @@ class Session:
         if answer.dwErrorOffset != len(answer.response):
             what = f"dwErrorOffset {answer.dwErrorOffset}, {len(answer.response)} bytes written"
             raise ResponseError(what)
+        if not answer.response:
+            return False
         responses = parse_responses(answer.response, self._size_of, self._parser)
         owed = [self._listeners[r.query].deliver(r.data) for r in responses.records]
         return responses.more and any(owed)

@@ -91,7 +91,7 @@ class DeviceStates:
     def set_render_state(self, state: RenderState, value: int | float) -> None:
         """SetRenderState; a Python float as ``value`` is sent as the bits of a float32."""
         word = self._render[state] = dword(value)
-        self.session.emit(Op.RENDERSTATE, [(state, word)])
+        self.session.commands.emit(Op.RENDERSTATE, [(state, word)])
 
     def render_state(self, state: RenderState) -> int:
         """GetRenderState."""
@@ -104,7 +104,7 @@ class DeviceStates:
         bits of a float32.
         """
         word = self._stages[stage, state] = dword(value)
-        self.session.emit(Op.TEXTURESTAGESTATE, [(stage, state, word)])
+        self.session.commands.emit(Op.TEXTURESTAGESTATE, [(stage, state, word)])
 
     def texture_stage_state(self, stage: int, state: TextureStageState) -> int:
         """GetTextureStageState of ``stage``."""
@@ -115,7 +115,9 @@ class DeviceStates:
         ``value`` is sent as the bits of a float32.
         """
         word = self._samplers[sampler, state] = dword(value)
-        self.session.emit(Op.TEXTURESTAGESTATE, [(sampler, WIRE_SAMPLER_STATES[state], word)])
+        self.session.commands.emit(
+            Op.TEXTURESTAGESTATE, [(sampler, WIRE_SAMPLER_STATES[state], word)]
+        )
 
     def sampler_state(self, sampler: int, state: SamplerState) -> int:
         """GetSamplerState of ``sampler``."""

@@ -6,9 +6,10 @@ Source: the Direct3D 11 documentation of ID3D11Device.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
-from dp2emu.argument_check import checked
+from dp2emu.argument_check import checked, unchecked
 from dp2emu.ddi10.adapter import Adapter as DdiAdapter
 from dp2emu.ddi10.resources.resource import CreateResource, ResourceType
 from dp2emu.errors import ContractError
@@ -35,7 +36,7 @@ from dp2emu.runtime10.descriptions import (
 from dp2emu.runtime10.driver_device import Adapter, DriverDevice
 from dp2emu.runtime10.driver_device import Resource as DriverResource
 from dp2emu.runtime10.driver_device import Shader as DriverShader
-from dp2emu.runtime10.enums import FormatSupport, Residency
+from dp2emu.runtime10.enums import FeatureLevel, FormatSupport, Residency
 from dp2emu.runtime10.feature_levels import (
     check_blend,
     check_buffer,
@@ -136,18 +137,23 @@ class Device:
 
         Raises Refused (E_INVALIDARG) for memory of no object of the device.
         """
+        return self._child(memory)
+
+    def _child(self, memory: bytearray) -> DeviceChild:
         found = self._children.get(id(memory))
         if found is None:
             raise Refused(Result.E_INVALIDARG, "no object of this device")
         return found
 
+    @unchecked
     def bound(self, memory: bytearray) -> None:
         """Count a slot in which an object is bound.  Raises as ``child`` does."""
-        self.child(memory).users += 1
+        self._child(memory).users += 1
 
+    @unchecked
     def unbound(self, memory: bytearray) -> None:
         """Count a slot less in which an object is bound.  Raises as ``child`` does."""
-        self.child(memory).drop()
+        self._child(memory).drop()
 
     def keep(self, child: DeviceChild) -> None:
         """Know a new object by its memory."""
@@ -239,9 +245,7 @@ class Device:
         described = described._replace(misc=misc_flags(api, described.misc))
         if described.quality in PATTERNS and api > Api.D3D10:
             described = described._replace(quality=0)
-        check_texture_level(self.feature_level, described)
-        check_texture(described, data is not None)
-        found = texture_resource(self.driver.api, described)
+        found = _checked_texture(api, self.feature_level, data is not None, *described)
         if data is not None:
             if len(data) != len(parts_of(found)):
                 raise Refused(Result.E_INVALIDARG, f"initial data of {len(data)} subresources")
@@ -504,6 +508,19 @@ def create_device(
     """
     device = Device(DdiAdapter() if adapter is None else adapter, api, feature_level)
     return device, device.context
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _checked_texture(api: Api, level: FeatureLevel, data: bool, *members: Any) -> CreateResource:
+    """The DDI structure that creates the texture whose TextureDesc has these members; ``data``
+    tells whether there is initial data.  Programs create many textures of one description.
+
+    Raises Refused (E_INVALIDARG) for what Direct3D rejects, and Unsupported.
+    """
+    desc = TextureDesc(*members)
+    check_texture_level(level, desc)
+    check_texture(desc, data)
+    return texture_resource(api, desc)
 
 
 def _code(bytecode: bytes) -> Code:

@@ -73,7 +73,8 @@ class DeviceChild:
     def drop(self) -> None:
         """Count one user less."""
         self.users -= 1
-        self._check_unused()
+        if not self.users:
+            self._check_unused()
 
     def _check_unused(self) -> None:
         if not self.references and not self.users:

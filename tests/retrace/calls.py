@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Any
 
 from dp2emu.capture.apitrace.values import (
@@ -37,4 +39,20 @@ def out(address: int) -> tuple[Pointer]:
     return (Pointer(address),)
 
 
-__all__ = ["MISSING", "Pointer", "call", "out", "struct"]
+def functions(work: Callable[[], object]) -> int:
+    """Python functions that are entered during ``work``."""
+    entered = 0
+
+    def count(frame: Any, event: str, argument: Any) -> None:
+        nonlocal entered
+        entered += event == "call"
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return entered
+
+
+__all__ = ["MISSING", "Pointer", "call", "functions", "out", "struct"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from operator import is_
 from typing import Any
 
 from msgspec.structs import replace
@@ -41,6 +42,7 @@ from dp2emu.gpu.command.packets import (
     Stream,
 )
 from dp2emu.gpu.command.pipeline import DepthState, Pipeline, RasterState
+from dp2emu.gpu.command.post_vertex_stages import PostVertexStages
 from dp2emu.gpu.command.stream_targets import Filled
 from dp2emu.gpu.command.topology import CORNERS, PATCHES, primitive_count
 from dp2emu.gpu.input_assembler.indirect_arguments import ARGUMENTS, INDEXED_ARGUMENTS, check_size
@@ -62,8 +64,19 @@ _BASE = 1 << 31
 """Offset that maps the range of an INT (a draw's BaseVertex) to the range of a UINT."""
 
 
+_Parts = tuple[
+    Pipeline,
+    PostVertexStages | None,
+    tuple[UnitBindings, UnitBindings],
+    tuple[Surface | None, ...],
+    Surface | None,
+]
+"""A draw's pipeline, stages between the vertex shader and the rasterizer, units of the vertex and
+the pixel shader, and targets."""
+
+
 class Draws:
-    """The draw functions of a device."""
+    """The draw functions of a device.  Mutable: it keeps what the last draw was made of."""
 
     def __init__(
         self, context: Context, resources: Resources, stages: Stages, bindings: Bindings
@@ -77,6 +90,8 @@ class Draws:
         self._kept_colors: IdentityCache[tuple[Surface | None, ...]] = IdentityCache(1)
         self._kept_depth: IdentityCache[tuple[Surface | None, ...]] = IdentityCache(1)
         self._kept_pipeline: IdentityCache[Pipeline] = IdentityCache(1)
+        self._gpu = context.gpu
+        self._last: tuple[object, ...] = ()
         self._vertex_resources = StageResources(stages.vertex)
         self._pixel_resources = StageResources(stages.pixel)
 
@@ -127,7 +142,8 @@ class Draws:
         if drawn is not None:
             topology, vertex = drawn
             base = 0 if indexed else None
-            draw = self._packet(topology, 0, 0, base, Instances(0), vertex)
+            parts = self._parts(topology, 0, vertex)
+            draw = self._packet(topology, 0, 0, base, Instances(0), vertex, parts)
             packet = IndirectDraw(draw, arguments.surface, offset)
             self._resources.record(packet, arguments, *self._used(indexed))
 
@@ -169,7 +185,10 @@ class Draws:
         if not primitives or not instances.count:
             return
         self._check_hazards()
-        packet = self._packet(topology, count, start, base, instances, vertex)
+        parts = self._parts(topology, primitives * instances.count, vertex)
+        if filled is None and self._repeats(topology, parts):
+            return
+        packet = self._packet(topology, count, start, base, instances, vertex, parts)
         if filled is not None:
             packet = replace(packet, input=replace(packet.input, filled=filled))
         self._resources.record(packet, *self._used(base is not None))
@@ -192,6 +211,32 @@ class Draws:
             return None
         return (topology, vertex) if self._post_vertex.accepts(topology) else None
 
+    def _parts(self, topology: Topology, primitives: int, vertex: Shader) -> _Parts:
+        """The parts of a draw's packet that depend on what is bound, besides its input; raises
+        as ``_draw`` does.  ``primitives`` counts those of all instances.
+        """
+        at, pixel = self._bindings, self._stages.pixel.shader
+        colors = self._kept_colors.of(*_surfaces(at.targets))
+        (depth,) = self._kept_depth.of(*_surfaces([at.depth]))
+        units = self._vertex_resources.units(), self._pixel_resources.units()
+        post_vertex = self._post_vertex.stages(vertex, topology, primitives)
+        pipeline = self._kept_pipeline.of(
+            (vertex, *self._post_vertex.shaders, pixel, *colors, *units, at.layout, at.depth,
+             at.depth_stencil, at.rasterizer, at.blending, topology),
+            lambda: self._pipeline(vertex, pixel, colors, units, topology),
+        )  # fmt: skip
+        return pipeline, post_vertex, units, colors, depth
+
+    def _repeats(self, topology: Topology, parts: _Parts) -> bool:
+        """Whether the GPU skips draws, and had one of this pipeline and topology last: what it
+        could refuse of a further one, it has accepted, so that no packet is needed.
+        """
+        if Draw not in self._gpu.skipped or self._contract.checking:
+            return False
+        pipeline, post_vertex, *_ = parts
+        before, self._last = self._last, (pipeline, post_vertex, topology)
+        return bool(before) and all(map(is_, before, self._last))
+
     def _packet(
         self,
         topology: Topology,
@@ -200,26 +245,18 @@ class Draws:
         base: int | None,
         instances: Instances,
         vertex: Shader,
+        parts: _Parts,
     ) -> Draw:
         at, pixel = self._bindings, self._stages.pixel.shader
+        pipeline, post_vertex, units, colors, depth = parts
         cuts = base is not None and topology in _STRIPS
         view = at.viewports[0] if at.viewports else Viewport(0, 0, 0, 0)
-        colors = self._kept_colors.of(*_surfaces(at.targets))
-        (depth,) = self._kept_depth.of(*_surfaces([at.depth]))
-        units = self._vertex_resources.units(), self._pixel_resources.units()
-        count = primitive_count(topology, vertices)
-        post_vertex = self._post_vertex.stages(vertex, topology, count * instances.count)
-        pipeline = self._kept_pipeline.of(
-            (vertex, *self._post_vertex.shaders, pixel, *colors, *units, at.layout, at.depth,
-             at.depth_stencil, at.rasterizer, at.blending, topology),
-            lambda: self._pipeline(vertex, pixel, colors, units, topology),
-        )  # fmt: skip
         return Draw(
             pipeline=pipeline,
             input=InputAssembly(
                 topology=topology,
                 first=start,
-                count=count,
+                count=primitive_count(topology, vertices),
                 streams=tuple(_streams(at)),
                 indices=_indices(at, base),
                 instances=_instances(at, vertex, instances),

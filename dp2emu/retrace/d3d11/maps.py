@@ -127,4 +127,5 @@ def end_map(program: Program, call: Arguments, context: Context, resource: Resou
     """Unmap a subresource, which writes the stored bytes."""
     index = _index(call)
     program.maps.end((id(context), id(resource), index))
-    perform(program, call, context, lambda context, call: context.unmap(resource, index))
+    unmap = trusted_function(type(context), "unmap")
+    perform(program, call, context, lambda context, call: unmap(context, resource, index))

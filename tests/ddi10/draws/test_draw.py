@@ -43,6 +43,24 @@ def test_a_strip_fills_its_target_with_its_colour() -> None:
     assert driven.device.statistics() == counted
 
 
+def test_a_gpu_that_skips_draws_gets_a_packet_for_each_pipeline_and_none_for_a_repeated_one() -> (
+    None
+):
+    gpu = Gpu()
+    gpu.skipped = frozenset({Draw})
+    driven = Drawing(adapter=Adapter(gpu))
+    seen: list[Draw] = []
+    gpu.packet_taps.append(
+        lambda packet, _: seen.append(packet) if isinstance(packet, Draw) else None
+    )
+    for topology in (LIST, LIST, 5, 5, LIST):
+        driven.call("IaSetTopology", topology)
+        driven.call("Draw", 3, 0)
+    driven.call("Flush")
+    driven.adapter.finish()
+    assert [int(packet.input.topology) for packet in seen] == [LIST, 5, LIST]
+
+
 # Input assembler
 
 
