@@ -34,6 +34,7 @@ from dp2emu.runtime10 import descriptions as d
 from dp2emu.runtime10.class_linkage import ClassLinkage
 from dp2emu.runtime10.codes import Api
 from dp2emu.runtime10.context import Context
+from dp2emu.runtime10.context_state import DeviceContextState
 from dp2emu.runtime10.deferred import DeferredContext, ImmediateContext
 from dp2emu.runtime10.device import Device
 from dp2emu.runtime10.dxgi import (
@@ -75,6 +76,9 @@ LEFT_OUT: dict[type, dict[str, str]] = {
     },
     Context: dict.fromkeys(("call", "do"), _SENDS),
     DeviceChild: {"drop": _KNOWS},
+    DeviceContextState: dict.fromkeys(
+        ("take", "give"), "called by the context that has the state"
+    ),
     ClassLinkage: {"add": "called for each shader that is created with the linkage"},
     DxgiAdapter: dict.fromkeys(("create_device", "get_caps", "finish"), _DRIVER),
 }
@@ -299,6 +303,7 @@ class _Program:
             device.create_hull_shader(bytecode("hull", 0)),
             device.create_domain_shader(bytecode("domain", 0)),
             device.create_counter(d.CounterDesc(0x40000000)),
+            device.create_device_context_state(),
         ])  # fmt: skip
 
     def _show(self) -> None:
@@ -558,7 +563,7 @@ def _is_replayed(data: bytes) -> bool:
 
 
 def _replayed(made: Sequence[Record], name: str) -> list[bytes]:
-    """Replay the calls of a program on an engine; the bytes of all surfaces after them.
+    """Replay the calls of a program on an engine; the bytes of all resources after them.
 
     Raises Broken for a call with another result.
     """
@@ -573,7 +578,7 @@ def _replayed(made: Sequence[Record], name: str) -> list[bytes]:
             raise Broken(f"replay on {name}: {each}")
     with suppress(Exceeded):  # of a draw that the program did not wait for
         facade.finish()
-    return [surface.data.tobytes() for surface in facade.adapter.gpu.heap]
+    return [each.surface.data.tobytes() for each in facade.resources().values()]
 
 
 def records(data: bytes) -> list[Record]:

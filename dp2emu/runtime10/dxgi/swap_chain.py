@@ -263,11 +263,13 @@ class SwapChain(DxgiObject):
         return False, None
 
     def set_fullscreen_state(self, fullscreen: bool, target: Output | None = None) -> None:
-        """SetFullscreenState; ``fullscreen`` is only False.  Raises Unsupported for full-screen
-        mode, and Refused (DXGI_ERROR_INVALID_CALL) for a ``target`` without it.
+        """SetFullscreenState; a window stays a window.
+
+        Raises Refused: DXGI_ERROR_NOT_CURRENTLY_AVAILABLE for ``fullscreen``,
+        DXGI_ERROR_INVALID_CALL for a ``target`` without it.
         """
         if fullscreen:
-            raise Unsupported("SetFullscreenState: full-screen swap chains")
+            raise Refused(Result.DXGI_ERROR_NOT_CURRENTLY_AVAILABLE, "full-screen mode")
         if target is not None:
             raise _refuse("an output for a window")
 

@@ -352,13 +352,14 @@ def test_objects_around_a_swap_chain() -> None:
         chain.get_core_window()
 
 
-def test_fullscreen_is_named() -> None:
+def test_full_screen_mode_is_not_available() -> None:
     chain = Program().chain
     chain.set_fullscreen_state(False)
     assert chain.get_fullscreen_state() == (False, None)
     assert chain.get_fullscreen_desc().Windowed == 1
-    with pytest.raises(Unsupported, match="full-screen"):
+    with pytest.raises(Refused) as caught:
         chain.set_fullscreen_state(True)
+    assert caught.value.hr == Result.DXGI_ERROR_NOT_CURRENTLY_AVAILABLE
     with refused():
         chain.set_fullscreen_state(False, chain.get_containing_output())
 
