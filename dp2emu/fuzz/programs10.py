@@ -50,6 +50,7 @@ from dp2emu.runtime10.dxgi import (
     Window,
 )
 from dp2emu.runtime10.dxgi.objects import DxgiObject
+from dp2emu.runtime10.enums import FeatureLevel
 from dp2emu.runtime10.objects import DeviceChild, Resource
 from dp2emu.shader.engines import JIT, REFERENCE, engine
 
@@ -187,6 +188,10 @@ def _is_alive(thing: Any) -> bool:
     return bool(getattr(counted, "references", True))
 
 
+_LEVELS = (None, FeatureLevel.LEVEL_9_1, FeatureLevel.LEVEL_9_3, FeatureLevel.LEVEL_10_0)
+"""Feature levels of programs of Direct3D 11 that begin without objects."""
+
+
 class _Program:
     """A program that calls the API as an input says.  Mutable: its objects change."""
 
@@ -196,9 +201,12 @@ class _Program:
         self._calls = [data[at : at + CALL] for at in range(HEAD, len(data), CALL)]
         api = (Api.D3D11, Api.D3D11, Api.D3D10_1, Api.D3D10)[head[0] & 3]
         self._stranger = Device(adapter, api) if head[0] & 4 else None
-        self._cast = _Cast(Device(adapter, api), self._foreign())
+        prepared = bool(head[0] & 0x38)
+        leveled = api is Api.D3D11 and not prepared
+        level = _LEVELS[head[0] >> 6] if leveled else None
+        self._cast = _Cast(Device(adapter, api, level), self._foreign())
         self.seen: set[Hashable] = set()
-        if head[0] & 0x38:
+        if prepared:
             self._prepare()
 
     def run(self) -> None:

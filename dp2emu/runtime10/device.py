@@ -401,7 +401,12 @@ class Device:
         return self._state(SamplerState, desc, lambda: desc)
 
     def _state(self, kind: type[_State], desc: Any, structure: Callable[[], Any]) -> _State:
-        """The state object of a description, with a reference more if it exists already."""
+        """The state object of a description, with a reference more if it exists already.
+
+        Raises Refused (E_INVALIDARG) for numbers of more than 32 bits.
+        """
+        if not _fits(desc):
+            raise Refused(Result.E_INVALIDARG, f"a {kind.noun} with numbers of more than 32 bits")
         found = self._states.get((kind, desc))
         if isinstance(found, kind):
             found.add_ref()
@@ -536,5 +541,15 @@ def _code(bytecode: bytes) -> Code:
     return Code.of(bytecode) if bytecode[:4] == MAGIC else Code(bytes(bytecode), level_9=True)
 
 
+def _fits(desc: tuple[Any, ...]) -> bool:
+    """Whether all integers of a description are INT or UINT."""
+    return all(
+        _fits(each) if isinstance(each, tuple) else type(each) is not int or _INT <= each <= _UINT
+        for each in desc
+    )
+
+
+_INT, _UINT = -(1 << 31), (1 << 32) - 1
+"""The least INT, and the largest UINT."""
 _SAMPLES = 32
 """D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT."""

@@ -284,6 +284,14 @@ def test_direct3d_10_has_other_numbers_of_flags() -> None:
     assert refused(old.create_buffer, wide) == Result.E_INVALIDARG
 
 
+def test_states_have_numbers_of_32_bits() -> None:
+    for bias in (1 << 32, -(1 << 31) - 1):
+        desc = RasterizerDesc(DepthBias=bias)
+        assert refused(device().create_rasterizer_state, desc) == Result.E_INVALIDARG
+    desc = RasterizerDesc(DepthBias=-(1 << 31))
+    assert device().create_rasterizer_state(desc).desc == desc
+
+
 def test_initial_data_have_an_element_for_each_subresource() -> None:
     dev = device()
     given = [SubresourceData(bytes(64), 16)]
