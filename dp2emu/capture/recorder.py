@@ -113,6 +113,10 @@ class RecordedDevice:
         self.functions = self._wrapped(device.functions, "")
         self.dxgi_functions = self._wrapped(device.dxgi_functions, entries.DXGI)
 
+    def kernel_handle(self, resource: bytearray) -> int:
+        """The kernel handle of a shared resource, 0 if it is not shared."""
+        return self.device.kernel_handle(resource)
+
     def _wrapped(
         self, functions: Mapping[str, Callable[..., Any]], table: str
     ) -> Mapping[str, Callable[..., Any]]:

@@ -34,6 +34,7 @@ from dp2emu.runtime10 import descriptions as d
 from dp2emu.runtime10.class_linkage import ClassLinkage
 from dp2emu.runtime10.codes import Api
 from dp2emu.runtime10.context import Context
+from dp2emu.runtime10.context_state import DeviceContextState
 from dp2emu.runtime10.deferred import DeferredContext, ImmediateContext
 from dp2emu.runtime10.device import Device
 from dp2emu.runtime10.dxgi import (
@@ -49,6 +50,7 @@ from dp2emu.runtime10.dxgi import (
     Window,
 )
 from dp2emu.runtime10.dxgi.objects import DxgiObject
+from dp2emu.runtime10.enums import FeatureLevel
 from dp2emu.runtime10.objects import DeviceChild, Resource
 from dp2emu.shader.engines import JIT, REFERENCE, engine
 
@@ -75,6 +77,9 @@ LEFT_OUT: dict[type, dict[str, str]] = {
     },
     Context: dict.fromkeys(("call", "do"), _SENDS),
     DeviceChild: {"drop": _KNOWS},
+    DeviceContextState: dict.fromkeys(
+        ("take", "give"), "called by the context that has the state"
+    ),
     ClassLinkage: {"add": "called for each shader that is created with the linkage"},
     DxgiAdapter: dict.fromkeys(("create_device", "get_caps", "finish"), _DRIVER),
 }
@@ -183,6 +188,10 @@ def _is_alive(thing: Any) -> bool:
     return bool(getattr(counted, "references", True))
 
 
+_LEVELS = (None, FeatureLevel.LEVEL_9_1, FeatureLevel.LEVEL_9_3, FeatureLevel.LEVEL_10_0)
+"""Feature levels of programs of Direct3D 11 that begin without objects."""
+
+
 class _Program:
     """A program that calls the API as an input says.  Mutable: its objects change."""
 
@@ -192,9 +201,12 @@ class _Program:
         self._calls = [data[at : at + CALL] for at in range(HEAD, len(data), CALL)]
         api = (Api.D3D11, Api.D3D11, Api.D3D10_1, Api.D3D10)[head[0] & 3]
         self._stranger = Device(adapter, api) if head[0] & 4 else None
-        self._cast = _Cast(Device(adapter, api), self._foreign())
+        prepared = bool(head[0] & 0x38)
+        leveled = api is Api.D3D11 and not prepared
+        level = _LEVELS[head[0] >> 6] if leveled else None
+        self._cast = _Cast(Device(adapter, api, level), self._foreign())
         self.seen: set[Hashable] = set()
-        if head[0] & 0x38:
+        if prepared:
             self._prepare()
 
     def run(self) -> None:
@@ -299,6 +311,7 @@ class _Program:
             device.create_hull_shader(bytecode("hull", 0)),
             device.create_domain_shader(bytecode("domain", 0)),
             device.create_counter(d.CounterDesc(0x40000000)),
+            device.create_device_context_state(),
         ])  # fmt: skip
 
     def _show(self) -> None:
@@ -558,7 +571,7 @@ def _is_replayed(data: bytes) -> bool:
 
 
 def _replayed(made: Sequence[Record], name: str) -> list[bytes]:
-    """Replay the calls of a program on an engine; the bytes of all surfaces after them.
+    """Replay the calls of a program on an engine; the bytes of all resources after them.
 
     Raises Broken for a call with another result.
     """
@@ -573,7 +586,7 @@ def _replayed(made: Sequence[Record], name: str) -> list[bytes]:
             raise Broken(f"replay on {name}: {each}")
     with suppress(Exceeded):  # of a draw that the program did not wait for
         facade.finish()
-    return [surface.data.tobytes() for surface in facade.adapter.gpu.heap]
+    return [each.surface.data.tobytes() for each in facade.resources().values()]
 
 
 def records(data: bytes) -> list[Record]:

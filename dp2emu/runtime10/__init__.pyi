@@ -11,6 +11,7 @@ from dp2emu.runtime10.codes import Result as Result
 from dp2emu.runtime10.context import KEEP_RENDER_TARGETS as KEEP_RENDER_TARGETS
 from dp2emu.runtime10.context import KEEP_UNORDERED_ACCESS_VIEWS as KEEP_UNORDERED_ACCESS_VIEWS
 from dp2emu.runtime10.context import Context as Context
+from dp2emu.runtime10.context_state import DeviceContextState as DeviceContextState
 from dp2emu.runtime10.counters import CounterText as CounterText
 from dp2emu.runtime10.deferred import CommandList as CommandList
 from dp2emu.runtime10.deferred import ContextType as ContextType

@@ -15,7 +15,9 @@ from dp2emu.ddi10.shaders.stages import MOST_CONSTANTS
 from dp2emu.errors import ContractError, Unsupported
 from dp2emu.runtime10.class_linkage import ClassInstance, pointers
 from dp2emu.runtime10.codes import Refused, Result
+from dp2emu.runtime10.enums import FeatureLevel
 from dp2emu.runtime10.hazards import RULES, HazardTracker
+from dp2emu.runtime10.levels_9 import check_call
 from dp2emu.runtime10.objects import (
     Buffer,
     ComputeShader,
@@ -105,6 +107,8 @@ class Bindings:
         self.owner = children
         self.state = PipelineState(children.bound, children.unbound)
         self.messages: deque[str] = deque(maxlen=MESSAGES)
+        level = getattr(children, "feature_level", FeatureLevel.LEVEL_11_0)
+        self._level_9 = level if level < FeatureLevel.LEVEL_10_0 else None
 
     @checked_on_failure
     def call(self, entry: str, *arguments: Any) -> Any:
@@ -119,6 +123,8 @@ class Bindings:
         if entry not in _FOLLOWED:
             return self._sender.send(entry, *arguments)
         self.state.check(entry, arguments)
+        if self._level_9 is not None:
+            check_call(self._level_9, entry, arguments, self.state, self.owner.child)
         if entry not in RULES:
             found = self._sender.send(*driver_call(entry, arguments))
             self.state.note(entry, arguments)

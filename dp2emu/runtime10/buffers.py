@@ -33,6 +33,7 @@ class BufferMiscFlag(IntFlag):
     SHARED_KEYEDMUTEX = 0x100
 
 
+_SHARED = int(BufferMiscFlag.SHARED | BufferMiscFlag.SHARED_KEYEDMUTEX)
 _CONSTANTS = 16 * 4096
 """Most bytes of a constant buffer."""
 _STRIDE = 2048
@@ -70,7 +71,7 @@ def buffer_resource(
     return CreateResource(
         (MipInfo(size),), given, ResourceType.BUFFER, desc.Usage, bind_flags(desc.BindFlags),
         map_flags(desc.CPUAccessFlags),
-        int(ResourceMisc.SHARED) if desc.MiscFlags & BufferMiscFlag.SHARED else 0,
+        int(ResourceMisc.SHARED) if desc.MiscFlags & _SHARED else 0,
         ByteStride=desc.StructureByteStride if structured else 0,
     )  # fmt: skip
 

@@ -19,6 +19,7 @@ from dp2emu.ddi10.resources.maps import Map, MappedSubresource
 from dp2emu.runtime10.bindings import Sender, void
 from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.runtime10.context import Context
+from dp2emu.runtime10.context_state import DeviceContextState
 from dp2emu.runtime10.hazards import Call, HazardTracker
 from dp2emu.runtime10.mapping import mapping, unmapping
 from dp2emu.runtime10.objects import DeviceChild, Query, Resource
@@ -178,9 +179,34 @@ _QUERY_CALLS = ("QueryBegin", "QueryEnd")
 class ImmediateContext(ListContext):
     """ID3D11DeviceContext of a device, whose calls reach the driver at once.  Mutable."""
 
+    _active: DeviceContextState | None = None
+
     def get_type(self) -> ContextType:
         """GetType."""
         return ContextType.IMMEDIATE
+
+    def swap_device_context_state(self, state: DeviceContextState) -> DeviceContextState:
+        """SwapDeviceContextState: the context gets the state that ``state`` has kept; returns the
+        object that keeps the state until now, with a reference more.
+
+        Raises Refused (E_INVALIDARG) for a state of another device.
+        """
+        owner: Any = self.owner
+        if state.owner != owner:
+            raise Refused(Result.E_INVALIDARG, "a context state of another device")
+        previous = self._active or DeviceContextState(owner)
+        previous.references += previous is self._active
+        if state is not previous:
+            previous.take(self.state, owner.child)
+            self.clear_state()
+            calls, used = state.give()
+            for entry, arguments in calls:
+                self.do(entry, *arguments)
+            for each in used:
+                each.drop()
+        self._active = state
+        owner.keep(previous)
+        return previous
 
 
 @checked
@@ -194,6 +220,10 @@ class DeferredContext(ListContext):
     def get_type(self) -> ContextType:
         """GetType."""
         return ContextType.DEFERRED
+
+    def swap_device_context_state(self, state: DeviceContextState) -> None:
+        """SwapDeviceContextState, which has no effect on a deferred context."""
+        self.messages.append("SwapDeviceContextState of a deferred context")
 
     def __init__(self, owner: Any, hazards: HazardTracker) -> None:
         self._recording = _Recording(owner)

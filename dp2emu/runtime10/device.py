@@ -16,6 +16,7 @@ from dp2emu.errors import ContractError
 from dp2emu.runtime10.buffers import buffer_resource
 from dp2emu.runtime10.class_linkage import ClassLinkage
 from dp2emu.runtime10.codes import Api, Refused, Result
+from dp2emu.runtime10.context_state import DeviceContextState, check_state
 from dp2emu.runtime10.counters import CounterText
 from dp2emu.runtime10.deferred import DeferredContext, ImmediateContext
 from dp2emu.runtime10.descriptions import (
@@ -80,6 +81,7 @@ from dp2emu.runtime10.objects import (
     VertexShader,
     View,
 )
+from dp2emu.runtime10.sharing import described
 from dp2emu.runtime10.signatures import Code
 from dp2emu.runtime10.streamout import StreamDeclaration, check_declaration
 from dp2emu.runtime10.textures import MiscFlag, TextureDesc, parts_of, texture_resource
@@ -253,6 +255,16 @@ class Device:
         made = self._driver_resource(found)
         return made, desc._replace(MipLevels=found.MipLevels)
 
+    def open_shared_resource(self, handle: int) -> Resource:
+        """OpenSharedResource: a new object of a resource that a device of the adapter shares;
+        ``handle`` is from ``DxgiResource.get_shared_handle``.
+
+        Raises Refused (E_INVALIDARG) for a handle of no resource that is alive.
+        """
+        kind, desc, ddi = described(self.driver, handle)
+        memory = self.driver.open_resource(handle)
+        return self._kept(kind(self, DriverResource(memory, ddi), desc))
+
     def _driver_resource(self, desc: CreateResource) -> DriverResource:
         return DriverResource(self.driver.make("Resource", desc).memory, desc)
 
@@ -393,7 +405,12 @@ class Device:
         return self._state(SamplerState, desc, lambda: desc)
 
     def _state(self, kind: type[_State], desc: Any, structure: Callable[[], Any]) -> _State:
-        """The state object of a description, with a reference more if it exists already."""
+        """The state object of a description, with a reference more if it exists already.
+
+        Raises Refused (E_INVALIDARG) for numbers of more than 32 bits.
+        """
+        if not _fits(desc):
+            raise Refused(Result.E_INVALIDARG, f"a {kind.noun} with numbers of more than 32 bits")
         found = self._states.get((kind, desc))
         if isinstance(found, kind):
             found.add_ref()
@@ -428,6 +445,19 @@ class Device:
     def create_deferred_context(self) -> DeferredContext:
         """CreateDeferredContext."""
         return DeferredContext(self, self.driver.hazards)
+
+    def create_device_context_state(
+        self, flags: int = 0, feature_levels: Sequence[int] | None = None
+    ) -> tuple[DeviceContextState, int]:
+        """CreateDeviceContextState: a default state, and its level of ``feature_levels``, by
+        default the device's.
+
+        Raises Refused (E_INVALIDARG) for ``flags`` other than 1 (SINGLETHREADED) or without a
+        level that the device has, and Unsupported for a level below the device's.
+        """
+        own = int(self.feature_level)
+        chosen = check_state(flags, (own,) if feature_levels is None else feature_levels, own)
+        return self._kept(DeviceContextState(self)), chosen
 
     def get_immediate_context(self) -> ImmediateContext:
         """GetImmediateContext: ``context``."""
@@ -528,5 +558,15 @@ def _code(bytecode: bytes) -> Code:
     return Code.of(bytecode) if bytecode[:4] == MAGIC else Code(bytes(bytecode), level_9=True)
 
 
+def _fits(desc: tuple[Any, ...]) -> bool:
+    """Whether all integers of a description are INT or UINT."""
+    return all(
+        _fits(each) if isinstance(each, tuple) else type(each) is not int or _INT <= each <= _UINT
+        for each in desc
+    )
+
+
+_INT, _UINT = -(1 << 31), (1 << 32) - 1
+"""The least INT, and the largest UINT."""
 _SAMPLES = 32
 """D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT."""

@@ -21,6 +21,7 @@ from dp2emu.ddi10.resources.resource import (
     BindFlag,
     CreateResource,
     MipInfo,
+    OpenResource,
     ResourceType,
     SubresourceUP,
     Usage,
@@ -119,6 +120,7 @@ class DriverDevice:
         self.removed = False
         self.hazards = HazardTracker()
         driver = adapter.create_device(int(api), self._report, CORE_LAYER)
+        self._kernel_handle = getattr(driver, "kernel_handle", None)
         self._functions = driver.functions
         self._dxgi_functions = driver.dxgi_functions
 
@@ -192,6 +194,29 @@ class DriverDevice:
         except ContractError as error:
             raise Refused(Result.E_INVALIDARG, error.what) from None
         return Handle(memory)
+
+    def kernel_handle(self, resource: bytearray) -> int:
+        """The kernel's handle of a shared resource, 0 if it is not shared.
+
+        Raises Unsupported for an adapter whose kernel part is not known.
+        """
+        if self._kernel_handle is None:
+            raise Unsupported("shared resources of this adapter")
+        found: int = self._kernel_handle(resource)
+        return found
+
+    def open_resource(self, handle: int) -> bytearray:
+        """Open a shared resource by the kernel's ``handle``; returns the new object's memory.
+
+        Raises Refused (E_INVALIDARG) for a resource that no device has any more.
+        """
+        description = OpenResource(handle)
+        try:
+            memory = bytearray(self.call("CalcPrivateOpenedResourceSize", description))
+            self.call("OpenResource", description, memory, 0)
+        except ContractError as error:
+            raise Refused(Result.E_INVALIDARG, error.what) from None
+        return memory
 
     def create_buffer(
         self,

@@ -61,6 +61,19 @@ R24G8_TYPELESS D16_UNORM R16_TYPELESS
 """
 _LEVEL_9 = frozenset(_NAMES.split())
 """Names of the formats of textures at the levels 9_x."""
+_NAMES = """
+R32G32B32A32_FLOAT R32G32B32_FLOAT R32G32_FLOAT R32_FLOAT R8G8B8A8_UINT R8G8B8A8_UNORM
+B8G8R8A8_UNORM R16G16_SINT R16G16B16A16_SINT R16G16_SNORM R16G16B16A16_SNORM R16G16_UNORM
+R16G16B16A16_UNORM R16G16_FLOAT R16G16B16A16_FLOAT
+"""
+_VERTICES_9 = frozenset(_NAMES.split())
+"""Names of the formats of vertices at the levels 9_x: those that a D3DDECLTYPE has."""
+_INDICES_9 = {"R16_UINT": _L.LEVEL_9_1, "R32_UINT": _L.LEVEL_9_2}
+"""The formats of indices at the levels 9_x, and the first level that has them."""
+_SHOWN_9 = frozenset(
+    {"R8G8B8A8_UNORM", "R8G8B8A8_UNORM_SRGB", "B8G8R8A8_UNORM", "B8G8R8A8_UNORM_SRGB"}
+)
+"""Names of the formats of back buffers at the levels 9_x."""
 _INPUT = FormatSupport.IA_VERTEX_BUFFER | FormatSupport.IA_INDEX_BUFFER
 """The uses that formats of vertices and indices have at the levels 9_x."""
 _LEVEL_11 = ("BC6H", "BC7")
@@ -84,9 +97,9 @@ def level_of(api: Api, level: int | None) -> FeatureLevel:
 def support_at(level: FeatureLevel, api: Api, format: int) -> FormatSupport:
     """The bits that CheckFormatSupport returns at a level, 0 for an unsupported format."""
     known = format_of(format)
-    found = FormatSupport(0) if known is None else format_support(known)
     if known is None or not _has_format(level, known):
         return FormatSupport(0)
+    found = _found(level, known)
     if level < _L.LEVEL_10_0 and known.name not in _LEVEL_9:
         return found & _INPUT
     later = FormatSupport(0)
@@ -101,9 +114,30 @@ def support_at(level: FeatureLevel, api: Api, format: int) -> FormatSupport:
     return found & ~later
 
 
+def _found(level: FeatureLevel, format: DxgiFormat) -> FormatSupport:
+    """The bits of a format, without uses for input and display that a level 9_x lacks."""
+    found = format_support(format)
+    if level >= _L.LEVEL_10_0:
+        return found
+    lacks = FormatSupport(0)
+    if format.name not in _VERTICES_9:
+        lacks |= FormatSupport.IA_VERTEX_BUFFER
+    if level < _INDICES_9.get(format.name, _L.LEVEL_10_0):
+        lacks |= FormatSupport.IA_INDEX_BUFFER
+    if format.name not in _SHOWN_9:
+        lacks |= FormatSupport.DISPLAY
+    return found & ~lacks
+
+
+def can_show(level: FeatureLevel, format: int) -> bool:
+    """Whether a level has back buffers of a DXGI_FORMAT, one of those that outputs show."""
+    known = format_of(format)
+    return level >= _L.LEVEL_10_0 or (known is not None and known.name in _SHOWN_9)
+
+
 def _has_format(level: FeatureLevel, format: DxgiFormat) -> bool:
     if level < _L.LEVEL_10_0:
-        return format.name in _LEVEL_9 or bool(format_support(format) & _INPUT)
+        return format.name in _LEVEL_9 or bool(_found(level, format) & _INPUT)
     return level >= _L.LEVEL_11_0 or not format.name.startswith(_LEVEL_11)
 
 
@@ -227,13 +261,17 @@ _PER_INSTANCE = 1
 
 def check_elements(level: FeatureLevel, elements: Sequence[VertexElement]) -> None:
     """Raise Refused (E_INVALIDARG) for elements of vertices that a level does not have: in other
-    slots, and of instances before level 9_3, which has none of instances in slot 0 alone.
+    slots, at the levels 9_x of other formats than Direct3D 9 has, and of instances before level
+    9_3, which has none of instances in slot 0 alone.
     """
     slots = any(each.InputSlot >= LIMITS[level].vertex_buffers for each in elements)
     instanced = {each.InputSlot for each in elements if each.InputSlotClass == _PER_INSTANCE}
     vertices = {each.InputSlot for each in elements} - instanced
     wrong = level < _L.LEVEL_10_0 and (0 in instanced and vertices)
-    _refuse(slots or wrong or (level < _L.LEVEL_9_3 and instanced), level, "an input layout")
+    formats = [format_of(each.Format) for each in elements] if level < _L.LEVEL_10_0 else []
+    foreign = any(each is None or each.name not in _VERTICES_9 for each in formats)
+    lacks = slots or wrong or foreign or (level < _L.LEVEL_9_3 and instanced)
+    _refuse(lacks, level, "an input layout")
 
 
 _STAGES = {"Hull": _L.LEVEL_11_0, "Domain": _L.LEVEL_11_0, "Geometry": _L.LEVEL_10_0,

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from dp2emu.argument_check import checked
 from dp2emu.ddi10.resources.resource import CreateResource, ResourceType, Usage
 from dp2emu.runtime10 import descriptions
+from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.runtime10.driver_device import Resource as DriverResource
 from dp2emu.runtime10.query import Data
 from dp2emu.runtime10.query import Query as DriverQuery
@@ -18,6 +19,7 @@ from dp2emu.runtime10.signatures import Code
 from dp2emu.runtime10.views import ViewDesc
 from dp2emu.shader.sm4.interfaces import Interfaces
 
+_UINT = 0xFFFFFFFF
 PRIORITY_NORMAL = 0x78000000
 """DXGI_RESOURCE_PRIORITY_NORMAL, the eviction priority of a new resource."""
 
@@ -114,7 +116,12 @@ class Resource(DeviceChild):
         self.read_only = False
 
     def set_eviction_priority(self, priority: int) -> None:
-        """SetEvictionPriority, a DXGI_RESOURCE_PRIORITY."""
+        """SetEvictionPriority, a DXGI_RESOURCE_PRIORITY.
+
+        Raises Refused (E_INVALIDARG) for a number beyond UINT.
+        """
+        if not 0 <= priority <= _UINT:
+            raise Refused(Result.E_INVALIDARG, f"priority {priority}")
         self.owner.prioritize(self, priority)
         self.eviction_priority = priority
 

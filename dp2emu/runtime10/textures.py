@@ -51,12 +51,13 @@ class MiscFlag(IntFlag):
 
 _CHAIN = 32
 """More mip levels than any texture has."""
-_KNOWN = sum(MiscFlag) - int(MiscFlag.SHARED_KEYEDMUTEX)
+_KNOWN = sum(MiscFlag)
 
 
 _MISC = {
     MiscFlag.GENERATE_MIPS: ResourceMisc.AUTO_GEN_MIP_MAP,
     MiscFlag.SHARED: ResourceMisc.SHARED,
+    MiscFlag.SHARED_KEYEDMUTEX: ResourceMisc.SHARED,
 }
 """The application's flags that a driver needs to know, and the DDI's flags."""
 

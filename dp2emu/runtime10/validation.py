@@ -10,7 +10,6 @@ from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.codes import format_of
 from dp2emu.ddi10.resources.resource import BindFlag as DdiBindFlag
 from dp2emu.ddi10.resources.resource import CreateResource, ResourceType, Usage
-from dp2emu.errors import Unsupported
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.enums import BindFlag
 from dp2emu.runtime10.textures import CpuAccess, MiscFlag, TextureDesc
@@ -76,15 +75,13 @@ def misc_flags(api: Api, misc: int) -> int:
 
 
 def check_sharing(misc: int, usage: int) -> None:
-    """Raise Refused (E_INVALIDARG) for sharing of a usage that cannot be shared, or in two ways;
-    Unsupported for sharing with a keyed mutex.
+    """Raise Refused (E_INVALIDARG) for sharing of a usage that cannot be shared, or in two
+    ways.
     """
     sharing = misc & int(MiscFlag.SHARED | MiscFlag.SHARED_KEYEDMUTEX)
     both = int(MiscFlag.SHARED | MiscFlag.SHARED_KEYEDMUTEX)
     if sharing and (usage != Usage.DEFAULT or sharing == both):
         raise Refused(Result.E_INVALIDARG, f"MiscFlags {misc:#x} of usage {usage}")
-    if sharing & MiscFlag.SHARED_KEYEDMUTEX:
-        raise Unsupported("resources shared with a keyed mutex")
 
 
 def check_texture(desc: TextureDesc, data: bool) -> None:

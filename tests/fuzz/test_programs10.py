@@ -129,6 +129,13 @@ def test_both_engines_replay_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
     assert replayed == ["reference", "jit"]
 
 
+def test_a_replay_has_the_bytes_of_each_resource() -> None:
+    found = programs10._replayed(records(PREPARED), "reference")
+    assert not found  # the program has released them
+    before = [each for each in records(PREPARED) if getattr(each, "entry", "")[:7] != "Destroy"]
+    assert len(programs10._replayed(before, "reference")) >= 8
+
+
 def test_another_value_than_the_one_that_was_set_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

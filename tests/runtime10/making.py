@@ -57,6 +57,7 @@ from dp2emu.runtime10 import (
     VertexShader,
     ViewDesc,
 )
+from dp2emu.runtime10.context_state import DeviceContextState
 from dp2emu.runtime10.objects import Query, Resource
 from dp2emu.shader.engines import engine
 from dp2emu.shader.sm4 import assemble
@@ -203,6 +204,7 @@ MAKERS: Mapping[type, Callable[[Device], Any]] = {
     Context: lambda made: made.context,
     Counter: lambda made: made.create_counter(CounterDesc(0x40000000)),
     DeferredContext: lambda made: made.create_deferred_context(),
+    DeviceContextState: lambda made: made.create_device_context_state()[0],
     DepthStencilState: lambda made: made.create_depth_stencil_state(DepthStencilDesc()),
     DepthStencilView: depth,
     Device: lambda made: made,

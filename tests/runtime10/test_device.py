@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from dp2emu.ddi10.adapter import Adapter
-from dp2emu.errors import Unsupported
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.runtime10 import (
     Api,
@@ -272,18 +271,25 @@ def test_flags_that_go_together_are_accepted() -> None:
     dev.create_buffer(BufferDesc(1 << 17, BindFlags=BindFlag.CONSTANT_BUFFER))
     shared = dev.create_texture2d(flat(4, MiscFlags=0x2))
     assert shared.ddi.MiscFlags == 2
-    with pytest.raises(Unsupported, match="keyed mutex"):
-        dev.create_texture2d(flat(4, MiscFlags=0x100))
+    keyed = dev.create_texture2d(flat(4, MiscFlags=0x100))
+    assert keyed.ddi.MiscFlags == 2
 
 
 def test_direct3d_10_has_other_numbers_of_flags() -> None:
     old = device(Api.D3D10)
     old.create_texture2d(flat(4, Format=BGRA8, BindFlags=TARGET, MiscFlags=0x20))
-    with pytest.raises(Unsupported, match="keyed mutex"):
-        old.create_texture2d(flat(4, MiscFlags=0x10))
+    assert old.create_texture2d(flat(4, MiscFlags=0x10)).ddi.MiscFlags == 2
     assert refused(old.create_texture2d, flat(4, MiscFlags=0x200)) == Result.E_INVALIDARG
     wide = BufferDesc(1 << 17, BindFlags=BindFlag.CONSTANT_BUFFER)
     assert refused(old.create_buffer, wide) == Result.E_INVALIDARG
+
+
+def test_states_have_numbers_of_32_bits() -> None:
+    for bias in (1 << 32, -(1 << 31) - 1):
+        desc = RasterizerDesc(DepthBias=bias)
+        assert refused(device().create_rasterizer_state, desc) == Result.E_INVALIDARG
+    desc = RasterizerDesc(DepthBias=-(1 << 31))
+    assert device().create_rasterizer_state(desc).desc == desc
 
 
 def test_initial_data_have_an_element_for_each_subresource() -> None:

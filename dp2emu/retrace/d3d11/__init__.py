@@ -2,6 +2,7 @@
 
 from dp2emu.retrace.d3d11 import (  # noqa: F401  (registers the methods)
     beyond,
+    context_states,
     contexts,
     creation,
     drawing,
@@ -10,5 +11,6 @@ from dp2emu.retrace.d3d11 import (  # noqa: F401  (registers the methods)
     maps,
     marks,
     queries,
+    sharing,
     state_blocks,
 )

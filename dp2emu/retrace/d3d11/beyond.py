@@ -138,19 +138,12 @@ inert(
 # What the emulated device does not have
 
 _COUNTER = "a counter of the recording machine's driver"
-_SHARED = "a resource that another device or process created"
-_CONTEXT_STATE = "state objects of a whole context"
 _TILES = "tiled resources"
 _FENCES = "fences"
 
 lost(DEVICES, "CreateCounter", _COUNTER)
 inert("ID3D10Counter", f"{_CHILD} GetDesc GetDataSize Begin End GetData", _NOT_CREATED)
 inert("ID3D11Counter", f"{_CHILD} GetDesc GetDataSize", _NOT_CREATED)
-lost(DEVICES, "OpenSharedResource", _SHARED)
-lost(DEVICE, "OpenSharedResource1 OpenSharedResourceByName", _SHARED)
-lost(DEVICE, "CreateDeviceContextState", _CONTEXT_STATE)
-inert("ID3DDeviceContextState", _CHILD, _NOT_CREATED)
-lost(CONTEXT, "SwapDeviceContextState", _CONTEXT_STATE)
 lost(
     CONTEXT,
     "UpdateTileMappings CopyTileMappings CopyTiles UpdateTiles ResizeTilePool "

@@ -131,7 +131,7 @@ lost("IDXGIOutputDuplication", "AcquireNextFrame MapDesktopSurface", "what the s
 # Surfaces and resources
 
 inert(_SURFACES, "GetDesc", NO_EFFECT)
-inert(_RESOURCES, "GetSharedHandle GetUsage GetEvictionPriority CreateSharedHandle", NO_EFFECT)
+inert(_RESOURCES, "GetUsage GetEvictionPriority", NO_EFFECT)
 inert(
     _MUTEXES,
     "AcquireSync ReleaseSync",

@@ -56,6 +56,7 @@ CHILDREN = " ".join(
         _of(10, _REST),
         _of(11, _REST),
         _of(11, "HullShader DomainShader ComputeShader CommandList ClassLinkage ClassInstance"),
+        "ID3DDeviceContextState",
     ]
 )
 """Interfaces of objects that a device makes."""

@@ -10,7 +10,6 @@ from dp2emu.retrace.arguments import Arguments, array, integer, structure
 from dp2emu.retrace.d3d11 import lifetimes
 from dp2emu.retrace.d3d11.objects import number_of, record
 from dp2emu.retrace.d3d11.window_sizes import await_size, is_told, window_of
-from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import NO_EFFECT, Program, inert, lost, method
 from dp2emu.runtime10.descriptions import Rect
 from dp2emu.runtime10.device import Device
@@ -29,7 +28,6 @@ from dp2emu.runtime10.dxgi import (
 
 _CHAINS = "IDXGISwapChain"
 _UNKNOWN = "a swap chain with the size of its window, which no call tells"
-_FULL_SCREEN = "full-screen mode: the swap chain stays in its window"
 
 
 def _factory(program: Program) -> Factory:
@@ -82,20 +80,12 @@ def create_chain(program: Program, call: Arguments, device: Device) -> None:
         made.window.width, made.window.height = made.desc[:2]
     _allow_output(made)
     call.bind("ppSwapChain", made)
-    if not _is_windowed(call, given):
-        program.losses.add(call.number, call.call.name, _FULL_SCREEN)
 
 
 def _allow_output(chain: SwapChain) -> None:
     """Allow views for output of all buffers: where they succeeded, the traced runtime did."""
     for each in chain.buffers:
         each.read_only = False
-
-
-def _is_windowed(call: Arguments, given: Struct) -> bool:
-    if call.has("pFullscreenDesc"):
-        given = call.struct("pFullscreenDesc")
-    return "Windowed" not in given.signature.members or bool(integer(given["Windowed"]))
 
 
 @method(
@@ -105,9 +95,7 @@ def _is_windowed(call: Arguments, given: Struct) -> bool:
 )
 @method("IDXGIFactoryMedia", "CreateSwapChainForCompositionSurfaceHandle")
 def create_swap_chain(program: Program, call: Arguments) -> None:
-    """Creates the back buffers; in full-screen mode a loss, but the swap chain is made for a
-    window.
-    """
+    """Creates the back buffers; a swap chain for full-screen mode is made for a window."""
     if not awaits_window(program, call):
         create_chain(program, call, call.thing("pDevice", Device))
 
@@ -180,11 +168,11 @@ def resize_target(program: Program, call: Arguments) -> None:
     call.thing("this", SwapChain).resize_target(mode)
 
 
-@method(_CHAINS, "SetFullscreenState")
-def set_fullscreen_state(program: Program, call: Arguments) -> None:
-    """Nothing for a window; a loss for full-screen mode."""
-    if call.integer("Fullscreen"):
-        raise Inexpressible(_FULL_SCREEN)
+inert(
+    _CHAINS,
+    "SetFullscreenState",
+    "The back buffers are the same; the swap chain stays in its window.",
+)
 
 
 @method(_CHAINS, "Release")

@@ -150,8 +150,8 @@ class Factory(DxgiObject):
     def create_swap_chain(self, device: Device, desc: SwapChainDesc) -> SwapChain:
         """CreateSwapChain.
 
-        Raises Refused (DXGI_ERROR_INVALID_CALL) for a description that DXGI rejects or without a
-        window, and Unsupported for full-screen mode.
+        A swap chain for full-screen mode, which is not available, stays in its window.  Raises
+        Refused (DXGI_ERROR_INVALID_CALL) for a description that DXGI rejects or without a window.
         """
         mode, window = desc.BufferDesc, desc.OutputWindow
         if window is None:
@@ -173,14 +173,14 @@ class Factory(DxgiObject):
         fullscreen_desc: SwapChainFullscreenDesc | None = None,
         restrict_to_output: Output | None = None,
     ) -> SwapChain:
-        """CreateSwapChainForHwnd.
+        """CreateSwapChainForHwnd; a swap chain for full-screen mode stays in its window.
 
         Raises Refused: DXGI_ERROR_INVALID_CALL for a description that DXGI rejects,
         E_ACCESSDENIED for a second swap chain of the flip model in a window; and Unsupported for
-        full-screen mode or an output.
+        an output.
         """
-        if fullscreen_desc is not None and not fullscreen_desc.Windowed:
-            raise Unsupported("full-screen swap chains")
+        if fullscreen_desc is not None:
+            fullscreen_desc = fullscreen_desc._replace(Windowed=1)
         if restrict_to_output is not None:
             raise Unsupported("swap chains that are restricted to an output")
         return self._created(device, desc, window, fullscreen_desc)

@@ -15,6 +15,7 @@ from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.runtime10.device import Device
 from dp2emu.runtime10.dxgi.descriptions import BufferUsage, MapFlag, MappedRect, SurfaceDesc
 from dp2emu.runtime10.objects import Resource, Texture2D
+from dp2emu.runtime10.sharing import share
 from dp2emu.runtime10.textures import parts_of
 
 _USAGES = {
@@ -82,11 +83,12 @@ class DxgiResource:
         return read_only | sum(int(usage) for flag, usage in _USAGES.items() if bind & flag)
 
     def get_shared_handle(self) -> int:
-        """GetSharedHandle.  Raises Refused (DXGI_ERROR_INVALID_CALL) for a resource that is not
-        shared, and Unsupported.
+        """GetSharedHandle, for ``Device.open_shared_resource`` of any device of the adapter.
+
+        Raises Refused (DXGI_ERROR_INVALID_CALL) for a resource that is not shared.
         """
         if self.resource.ddi.MiscFlags & ResourceMisc.SHARED:
-            raise Unsupported("GetSharedHandle")
+            return share(self.device.driver, self.resource)
         raise Refused(Result.DXGI_ERROR_INVALID_CALL, "the resource is not shared")
 
     def set_eviction_priority(self, priority: int) -> None:

@@ -34,6 +34,8 @@ from dp2emu.runtime10.dxgi.output import PERFORMANCE_FREQUENCY, REFRESH_RATE, Ou
 from dp2emu.runtime10.dxgi.partial import check_partial, complete
 from dp2emu.runtime10.dxgi.surface import bind_flags_of
 from dp2emu.runtime10.dxgi.unbinding import unbind
+from dp2emu.runtime10.enums import FeatureLevel
+from dp2emu.runtime10.feature_levels import can_show
 from dp2emu.runtime10.objects import Texture2D
 
 MOST_BUFFERS = 16
@@ -57,9 +59,9 @@ def _refuse(what: str) -> Refused:
     return Refused(Result.DXGI_ERROR_INVALID_CALL, what)
 
 
-def check_desc(api: Api, desc: SwapChainDesc1) -> None:
+def check_desc(api: Api, level: FeatureLevel, desc: SwapChainDesc1) -> None:
     """Raise Refused (DXGI_ERROR_INVALID_CALL) for a description of a swap chain that DXGI
-    rejects, and Unsupported for stereo.
+    rejects for a device of an interface and a feature level, and Unsupported for stereo.
     """
     if desc.Stereo:
         raise Unsupported("stereo swap chains")
@@ -68,7 +70,8 @@ def check_desc(api: Api, desc: SwapChainDesc1) -> None:
         raise _refuse(f"swap effect {desc.SwapEffect}")
     if not 1 + flips <= desc.BufferCount <= MOST_BUFFERS:
         raise _refuse(f"{desc.BufferCount} buffers")
-    if not is_shown(desc.Format) or (flips and desc.Format not in _FLIP_FORMATS):
+    shown = is_shown(desc.Format) and can_show(level, desc.Format)
+    if not shown or (flips and desc.Format not in _FLIP_FORMATS):
         raise _refuse(f"back buffers of format {desc.Format}")
     if not single and desc.SwapEffect != SwapEffect.DISCARD:
         raise _refuse(f"{desc.SampleDesc.Count} samples, but not DXGI_SWAP_EFFECT_DISCARD")
@@ -104,7 +107,7 @@ class SwapChain(DxgiObject):
         self._shown_at = 0
         self._latency = 1
         self._color = (0.0, 0.0, 0.0, 0.0)
-        check_desc(device.driver.api, desc)
+        check_desc(device.api, device.feature_level, desc)
         self.desc = desc._replace(
             Width=desc.Width or self._side("width"), Height=desc.Height or self._side("height")
         )
@@ -208,7 +211,7 @@ class SwapChain(DxgiObject):
             Format=format or self.desc.Format,
             Flags=flags,
         )
-        check_desc(self.device.driver.api, desc)
+        check_desc(self.device.api, self.device.feature_level, desc)
         before, self.buffers = self.buffers, self._made(desc)
         self.desc, self._source = desc, desc[:2]
         for each in before:
@@ -263,11 +266,13 @@ class SwapChain(DxgiObject):
         return False, None
 
     def set_fullscreen_state(self, fullscreen: bool, target: Output | None = None) -> None:
-        """SetFullscreenState; ``fullscreen`` is only False.  Raises Unsupported for full-screen
-        mode, and Refused (DXGI_ERROR_INVALID_CALL) for a ``target`` without it.
+        """SetFullscreenState; a window stays a window.
+
+        Raises Refused: DXGI_ERROR_NOT_CURRENTLY_AVAILABLE for ``fullscreen``,
+        DXGI_ERROR_INVALID_CALL for a ``target`` without it.
         """
         if fullscreen:
-            raise Unsupported("SetFullscreenState: full-screen swap chains")
+            raise Refused(Result.DXGI_ERROR_NOT_CURRENTLY_AVAILABLE, "full-screen mode")
         if target is not None:
             raise _refuse("an output for a window")
 

@@ -27,6 +27,7 @@ LATER = (
 CHILDREN = [
     *(f"ID3D{version}{name}" for version in (10, 11) for name in OBJECTS.split()),
     *(f"ID3D11{name}" for name in LATER.split()),
+    "ID3DDeviceContextState",
 ]
 VIEWS = [each for each in CHILDREN if each.endswith("View")]
 ALL = [*CHILDREN, "ID3D10Device", "ID3D11Device", "ID3D11DeviceContext", *FURTHER.split()]

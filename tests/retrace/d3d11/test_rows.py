@@ -43,6 +43,10 @@ TESTED = {
     *(f"ID3D11DeviceContext::{name}" for name in ("FinishCommandList", "ExecuteCommandList")),
     *(f"{each}::GetData" for each in OLD_QUERIES),
     "D3D10CreateStateBlock",
+    "ID3D11Device::CreateDeviceContextState",
+    "ID3D11DeviceContext::SwapDeviceContextState",
+    *(f"{each}::OpenSharedResource" for each in ("ID3D10Device", "ID3D11Device")),
+    *(f"ID3D11Device::OpenSharedResource{name}" for name in ("1", "ByName")),
     *(
         f"ID3D10StateBlock::{name}"
         for name in (

@@ -130,9 +130,7 @@ def test_what_is_not_implemented_is_named() -> None:
     factory, device, window = program.factory, program.device, program.window
     desc = SwapChainDesc1(4, 2, RGBA8)
     output = factory.enum_adapters(0).enum_outputs(0)
-    full = SwapChainFullscreenDesc(Windowed=0)
     calls: list[tuple[Any, tuple[Any, ...]]] = [
-        (factory.create_swap_chain_for_hwnd, (device, window, desc, full)),
         (factory.create_swap_chain_for_hwnd, (device, window, desc, None, output)),
         (factory.create_swap_chain_for_composition, (device, desc, output)),
         (factory.create_swap_chain_for_core_window, (device, window, desc)),
@@ -143,5 +141,13 @@ def test_what_is_not_implemented_is_named() -> None:
     for method, arguments in calls:
         with pytest.raises(Unsupported):
             method(*arguments)
-    with pytest.raises(Unsupported, match="full-screen"):
-        program.create(Windowed=0)
+
+
+def test_swap_chains_for_full_screen_mode_stay_in_their_window() -> None:
+    program = Program()
+    full = SwapChainFullscreenDesc(Windowed=0)
+    desc = SwapChainDesc1(4, 2, RGBA8)
+    chain = program.factory.create_swap_chain_for_hwnd(program.device, Window(4, 2), desc, full)
+    for each in (chain, program.create(Windowed=0)):
+        assert each.get_fullscreen_state() == (False, None)
+        assert each.get_fullscreen_desc().Windowed == 1

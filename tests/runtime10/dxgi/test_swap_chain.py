@@ -8,6 +8,7 @@ import pytest
 
 from dp2emu.errors import Unsupported
 from dp2emu.runtime10.codes import Api, Refused, Result
+from dp2emu.runtime10.device import Device
 from dp2emu.runtime10.dxgi import (
     BufferUsage,
     DxgiResource,
@@ -17,7 +18,11 @@ from dp2emu.runtime10.dxgi import (
     SwapChainDesc1,
     SwapChainFlag,
     SwapEffect,
+    Window,
+    create_dxgi_factory,
+    dxgi_device,
 )
+from dp2emu.runtime10.enums import FormatSupport
 from dp2emu.runtime10.views import ViewDesc
 from tests.runtime10.dxgi.showing import (
     BGRA8,
@@ -66,6 +71,19 @@ def test_a_back_buffer_of_biased_colours_is_drawn_to_by_views_of_the_plain_forma
     assert pixel == (0x3FF | 3 << 30).to_bytes(4, "little")
     chain.present()
     assert chain.get_last_present_count() == 1
+
+
+@pytest.mark.parametrize(("format", "taken"), [(RGBA8, True), (XR_BIAS, False), (RGB10, False)])
+def test_back_buffers_of_the_levels_9_have_8_bits_a_channel(format: int, taken: bool) -> None:
+    device = Device(create_dxgi_factory().enum_adapters(0), feature_level=0x9300)
+    factory = dxgi_device(device).get_adapter().get_parent()
+    assert device.check_format_support(RGBA8) & FormatSupport.DISPLAY
+    desc = SwapChainDesc1(4, 2, format)
+    if taken:
+        factory.create_swap_chain_for_hwnd(device, Window(4, 2), desc)
+        return
+    with refused():
+        factory.create_swap_chain_for_hwnd(device, Window(4, 2), desc)
 
 
 @pytest.mark.parametrize(
@@ -352,13 +370,14 @@ def test_objects_around_a_swap_chain() -> None:
         chain.get_core_window()
 
 
-def test_fullscreen_is_named() -> None:
+def test_full_screen_mode_is_not_available() -> None:
     chain = Program().chain
     chain.set_fullscreen_state(False)
     assert chain.get_fullscreen_state() == (False, None)
     assert chain.get_fullscreen_desc().Windowed == 1
-    with pytest.raises(Unsupported, match="full-screen"):
+    with pytest.raises(Refused) as caught:
         chain.set_fullscreen_state(True)
+    assert caught.value.hr == Result.DXGI_ERROR_NOT_CURRENTLY_AVAILABLE
     with refused():
         chain.set_fullscreen_state(False, chain.get_containing_output())
 
