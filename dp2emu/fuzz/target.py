@@ -38,6 +38,11 @@ An exception is a finding, except ``Dp2Error``, which is the right answer to a d
 feature."""
 
 
+def cases_of(trial: Any) -> int:
+    """Return the ``cases`` of a trial that counts them, 0 of others."""
+    return getattr(trial, "cases", 0)
+
+
 def _no_capture(data: bytes) -> Sequence[Record] | None:
     return None
 
@@ -55,8 +60,8 @@ class Target(msgspec.Struct, frozen=True):
     they compare with constants that an input may have to contain.
     ``smaller`` returns a ``findings.Finding`` with smaller records; None: inputs lose bytes.
     ``program``: a finding is also saved as a program in C.
-    ``draws`` returns the number of draws that a trial has executed so far, for targets that count
-    them.
+    ``cases`` returns the number of cases that a trial has tried so far, if an input is many: draws
+    executed, or a stream and its mutants.
     """
 
     name: str
@@ -76,7 +81,7 @@ class Target(msgspec.Struct, frozen=True):
     pace: float = 0.25
     smaller: Callable[[Any], Any] | None = None
     program: bool = False
-    draws: Callable[[Any], int] | None = None
+    cases: Callable[[Any], int] | None = None
 
     def allowed(self, data: bytes) -> Cost:
         """Return the most that the input ``data`` may cost."""
