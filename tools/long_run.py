@@ -3,10 +3,11 @@
 
     python tools/long_run.py walk:600 reassembly:300 random_draws:300 [--corpus DIR] [--log FILE]
 
-A piece is a target of ``dp2emu fuzz``, or ``random_draws``, and the seconds that it lasts.  Random
-draws are the hostile ones of random_draws.py, by the stages and by kernels.  The seed of a piece
-is the number of rows before it, so that no piece repeats another; corpora in DIR are continued.
-Exits with 1 if there are findings.
+A piece is a target of ``dp2emu fuzz``, or ``random_draws``, and the seconds that it lasts.  If an
+input has many cases, such as mutants or draws, the log counts these.  Random draws are the hostile
+ones of random_draws.py, by the stages and by kernels.  The seed of a piece is the number of rows
+before it, so that no piece repeats another; corpora in DIR are continued.  Exits with 1 if there
+are findings.
 """
 
 from __future__ import annotations
@@ -31,8 +32,13 @@ from dp2emu.fuzz.worker import available
 LOG = ROOT / "docs" / "fuzzing.rst"
 GUIDED = ("walk", "construct")
 """Targets that coverage guides; it takes longer than the trials of others."""
+GUARDED = ("draws", "draws10")
+"""Targets that run with guard pages."""
 DRAWS = "random_draws"
-AIMS = {"walk": 10**9, "reassembly": 10**8, "device": 10**7, DRAWS: 10**6}
+AIMS = {
+    "walk": 10**9, "reassembly": 10**8, "device": 10**7, DRAWS: 10**6,
+    **dict.fromkeys(GUARDED, 200_000),
+}  # fmt: skip
 BEGIN, SUMS, END = ".. pieces", ".. sums", ".. end of sums"
 """Comments in the log: before the table of pieces, before the table of sums, and after both."""
 HEADS = ("date", "commit", "target", "inputs", "seconds", "chosen by", "findings")
@@ -116,16 +122,22 @@ def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 
 def fuzzed(target: str, seconds: float, folder: Path, seed: int) -> tuple[int, str, int]:
-    """Fuzz a target; returns (inputs, what chose them, new findings)."""
+    """Fuzz a target; returns (inputs, or their cases if an input is many, what chose them, new
+    findings).
+    """
     guided = target in GUIDED and available()
     before, known = 0, set(Findings(folder / "findings").names())
+    unit = "cases" if target_named(target).cases else "execs"
     state = folder / f"{target_named(target).name}.json"
     if state.exists():
-        before = json.loads(state.read_bytes())["execs"]
-    plan = Plan(folder, seconds=seconds, seed=seed, guided=guided, resume=state.exists())
+        before = json.loads(state.read_bytes()).get(unit, 0)
+    plan = Plan(
+        folder, seconds=seconds, seed=seed, guided=guided, resume=state.exists(),
+        guard=target in GUARDED,
+    )  # fmt: skip
     ended = campaign(target, plan)
     chosen = "coverage" if guided else "features"
-    return ended.execs - before, chosen, len({*ended.findings} - known)
+    return getattr(ended, unit) - before, chosen, len({*ended.findings} - known)
 
 
 def drawn(seconds: float, first: int) -> tuple[int, str, int]:

@@ -171,9 +171,9 @@ def _shown(last: deque[Progress]) -> Iterator[Callable[[Progress], None]]:
 def _line(progress: Progress) -> str:
     covered = f", {progress.lines:,} lines" if progress.lines else ""
     kinds = f", {progress.features:,} kinds" if progress.features else ""
-    drawn = f" ({progress.draws:,} draws)" if progress.draws else ""
+    cases = f" ({progress.cases:,} cases)" if progress.cases else ""
     return (
-        f"{progress.target}: {progress.execs:,} inputs{drawn} in {progress.seconds:,.0f} s, "
+        f"{progress.target}: {progress.execs:,} inputs{cases} in {progress.seconds:,.0f} s, "
         f"{progress.rate:,.0f}/s{kinds}{covered}, corpus {progress.corpus:,}, "
         f"{len(progress.findings)} findings"
     )

@@ -99,10 +99,11 @@ class ShortWalk:
     def __init__(self, most: int, vertex_size: int) -> None:
         data = np.zeros(max(most, 1), np.uint8)
         offsets = np.empty(most // HEADER_BYTES + 1, np.int64)
-        places = [_address(array) for array in (data, _table(), offsets)]
-        words = np.array([places[0], 0, 0, vertex_size, *places[1:], offsets.size], np.int64)
+        words = header_words(data, vertex_size, offsets.size)
+        words[WORDS.index("offsets")] = _address(offsets)
         self._data, self._offsets, self._words = data.data, offsets.data, words.data
-        self._run, self._place, self._behind = _compiled(), _address(words), places[0] + data.size
+        self._run, self._place = _compiled(), _address(words)
+        self._behind = _address(data) + data.size
 
     def __call__(self, data: bytes, start: int = 0) -> tuple[list[int], int]:
         """Return the offsets of the tokens from ``start`` on, and the offset where they end.
@@ -117,6 +118,11 @@ class ShortWalk:
         return self._offsets[:found].tolist(), words[1]
 
 
+def header_words(data: NDArray[np.uint8], vertex_size: int, limit: int) -> _I64:
+    """Return ``WORDS`` for bytes; ``at``, ``end`` and ``offsets`` remain to be set."""
+    return np.array([_address(data), 0, 0, vertex_size, _address(_table()), 0, limit], np.int64)
+
+
 def _address(array: NDArray[Any]) -> int:
     address: int = array.ctypes.data
     return address
@@ -124,8 +130,7 @@ def _address(array: NDArray[Any]) -> int:
 
 @lru_cache(maxsize=1)
 def _compiled() -> Callable[[int], int]:
-    text = module(_tails(), _vertices(), _headers())
-    code = CodeSource.of(text, "headers").good()
+    code = CodeSource.of(module(*walk_functions()), "headers").good()
     function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(code.address)
     function.code = code  # type: ignore[attr-defined]
     return function
@@ -199,6 +204,11 @@ def _reads_others(tail: Tail, item: np.dtype[Any], names: list[str]) -> bool:
 
 
 # The walk.
+
+
+def walk_functions() -> tuple[tuple[str, Writer], ...]:
+    """Emit ``headers`` and the functions that it calls, for a module of code that calls it."""
+    return _tails(), _vertices(), _headers()
 
 
 def _headers() -> tuple[str, Writer]:

@@ -77,8 +77,8 @@ class Progress(msgspec.Struct, frozen=True):
     ``features`` (distinct results) and ``lines`` (lines covered; in a guided campaign branches)
     are the largest counts of any process.  ``corpus`` counts the inputs kept, ``findings`` are
     names.  ``longer`` of these inputs were grown by the current processes, together of
-    ``longer_bytes``, in ``longer_seconds`` of processor time.  ``draws`` counts the draws that
-    inputs executed, in earlier runs too if resumed, of a target that counts them.
+    ``longer_bytes``, in ``longer_seconds`` of processor time.  ``cases`` counts those of all
+    inputs, in earlier runs too if resumed, of a target that counts them.
     """
 
     target: str
@@ -91,7 +91,7 @@ class Progress(msgspec.Struct, frozen=True):
     longer: int = 0
     longer_bytes: int = 0
     longer_seconds: float = 0.0
-    draws: int = 0
+    cases: int = 0
 
     @property
     def rate(self) -> float:
@@ -200,12 +200,12 @@ class _Campaign:
         try:
             told = json.loads(read_file(self._state))
             execs, seconds = int(told["execs"]), float(told["seconds"])
-            draws = int(told.get("draws", 0))
+            cases = int(told.get("cases", 0))
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-            execs, seconds, draws = -1, 0.0, 0
-        if min(execs, draws) < 0 or not 0 <= seconds < math.inf:
+            execs, seconds, cases = -1, 0.0, 0
+        if min(execs, cases) < 0 or not 0 <= seconds < math.inf:
             raise UsageError("not the summary of a campaign", stream=str(self._state))
-        return replace(nothing, execs=execs, seconds=seconds, draws=draws)
+        return replace(nothing, execs=execs, seconds=seconds, cases=cases)
 
     def closed(self) -> Progress:
         """Save the summary and return the final progress."""
@@ -231,7 +231,7 @@ class _Campaign:
             longer[0],
             longer[1],
             longer[2] / 1e9,
-            self._before.draws + sum(vitals.draws for vitals in seen),
+            self._before.cases + sum(vitals.cases for vitals in seen),
         )
 
     def _vitals(self, job: _Job) -> Vitals:

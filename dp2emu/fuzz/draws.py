@@ -45,7 +45,7 @@ from dp2emu.dp2.parsers import WALK
 from dp2emu.errors import Dp2Error
 from dp2emu.fuzz import hostile, mutations
 from dp2emu.fuzz.hostile import near, often, real
-from dp2emu.fuzz.target import Target
+from dp2emu.fuzz.target import Target, cases_of
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.limits import FUZZING, GENEROUS, NAMES
 from dp2emu.runtime.commands import CommandBuffer
@@ -459,7 +459,7 @@ def _legacy_draw(calls: _Calls, variant: Variant, rng: Random) -> None:
 class _Played:
     """A driver that plays inputs one after the other.  Mutable.
 
-    ``drawn`` is the number of draws that the GPU has executed; tokens that fail are none.
+    ``cases`` is the number of draws that the GPU has executed; tokens that fail are none.
     """
 
     def __init__(self, variants: int, scenes: int) -> None:
@@ -467,7 +467,7 @@ class _Played:
         self._driver = Driver(options=Options(engine=JIT, threads=1, parser=WALK), limits=LIMITS)
 
     @property
-    def drawn(self) -> int:
+    def cases(self) -> int:
         """Return the number of draws executed."""
         return self._driver.gpu.executed_draws
 
@@ -509,7 +509,7 @@ def target(name: str, variants: int = VARIANTS, scenes: int = hostile.SCENES) ->
         name, "hostile draws of DirectX 6 to 9 end", lambda: _Played(variants, scenes),
         hostile.seed, mutations.mutate, 64, ("dp2emu.gpu", "dp2emu.dp2"),
         lambda data: records_of(data, variants, scenes),
-        cost=hostile.COST, draws=hostile.drawn,
+        cost=hostile.COST, cases=cases_of,
     )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ from dp2emu.errors import Dp2Error, Fault
 from dp2emu.fuzz import hostile, mutations
 from dp2emu.fuzz.draws import LIMITS, VARIANTS
 from dp2emu.fuzz.hostile import near, often, real
-from dp2emu.fuzz.target import Target
+from dp2emu.fuzz.target import Target, cases_of
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.shader.engines import JIT, engine
 from dp2emu.shader.sm4 import assemble
@@ -479,7 +479,7 @@ _WORK = "vertices", "fragments", "threads", "stream_bytes", "unordered_bytes"
 class _Played:
     """An adapter whose devices play inputs one after the other.  Mutable.
 
-    ``drawn`` is the number of draws and dispatches that the GPU has executed.
+    ``cases`` is the number of draws and dispatches that the GPU has executed.
     """
 
     def __init__(self, variants: int, scenes: int) -> None:
@@ -488,7 +488,7 @@ class _Played:
         self._adapter = Adapter(self._gpu, checking=True)
 
     @property
-    def drawn(self) -> int:
+    def cases(self) -> int:
         """Return the number of draws and dispatches executed."""
         return self._gpu.executed_draws
 
@@ -510,7 +510,7 @@ def target(name: str, variants: int = VARIANTS, scenes: int = hostile.SCENES) ->
     return Target(
         name, "hostile draws of Direct3D 10 and 11 end", lambda: _Played(variants, scenes),
         hostile.seed, mutations.mutate, 64, ("dp2emu.gpu", "dp2emu.ddi10"),
-        cost=hostile.COST, draws=hostile.drawn,
+        cost=hostile.COST, cases=cases_of,
     )  # fmt: skip
 
 

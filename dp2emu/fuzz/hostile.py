@@ -11,7 +11,7 @@ import math
 import struct
 from collections.abc import Sequence
 from random import Random
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dp2emu.fuzz.cost import Bound
 
@@ -46,12 +46,6 @@ def parts(data: bytes, variants: int) -> tuple[Random, Random]:
     """Return the generators of an input's variant, one of ``variants``, and of its numbers."""
     number = int.from_bytes(data[:VARIANT_BYTES], "little") % variants
     return Random(number), Random(data)
-
-
-def drawn(trial: Any) -> int:
-    """Return the number of draws and dispatches that the GPU of a trial has executed."""
-    number: int = trial.drawn
-    return number
 
 
 def often(rng: Random, usual: _T, others: Sequence[_T], share: float = 0.3) -> _T:

@@ -20,8 +20,9 @@ from dp2emu.dp2.walk import Scan, scan
 from dp2emu.errors import DecodingDisagreement, ResponseError
 from dp2emu.fuzz import grammar, stage
 from dp2emu.fuzz.cost import Bound
+from dp2emu.fuzz.mutants import Mutants, plain_scan
 from dp2emu.fuzz.stage import CALL, Outcome, Stage
-from dp2emu.fuzz.target import Broken, Target, Trial
+from dp2emu.fuzz.target import Broken, Target, Trial, cases_of
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.runtime.responses import parse_responses
 from dp2emu.shader.engines import JIT, REFERENCE
@@ -43,20 +44,50 @@ _START = (
 )
 
 
-def walks() -> Trial:
-    """Return a trial that holds the compiled walk, if there is one, to the walk (``walk``)."""
-    if not works():
-        return walk
-    compiled = ShortWalk(_LONG, grammar.VERTEX_SIZE)
+class Walks:
+    """A trial that holds the compiled walk to the walk, for streams and mutants of short ones
+    (``walk``).  ``cases`` is the number of streams walked.  Mutable.
+    """
 
-    def trial(data: bytes) -> Hashable:
+    def __init__(self) -> None:
+        self.cases = 0
+        self._compiled = ShortWalk(_LONG, grammar.VERTEX_SIZE)
+        self._mutants = Mutants(_WALKED, grammar.VERTEX_SIZE)
+        self._scan = plain_scan()
+
+    def __call__(self, data: bytes) -> Hashable:
+        """Check a stream and its mutants; the features are those of the stream."""
         found = scan(data, 0, len(data), grammar.VERTEX_SIZE)
-        offsets, at = compiled(data)
-        if at != found.stop or offsets != [command[0] for command in found.commands]:
-            _same_tokens(compiled, data, found)
+        tokens = [command[0] for command in found.commands]
+        offsets, at = self._compiled(data)
+        if at != found.stop or offsets != tokens:
+            _same_tokens(self._compiled, data, found)
+        self.cases += 1
+        if 0 < len(data) <= _WALKED:
+            self._walk_mutants(data, tokens)
         return _adjacent(data, found)
 
-    return trial
+    def _walk_mutants(self, data: bytes, tokens: list[int]) -> None:
+        walk, size = self._scan, grammar.VERTEX_SIZE
+        made, lanes, offsets = self._mutants(data, tokens)
+        for (start, end, at, number), places in zip(lanes, offsets, strict=True):
+            commands, stop, wrong = walk(made, start, end, size)
+            begun = [command[0] for command in commands]
+            begun.append(stop)
+            if number != len(commands) or at != stop or places[:number] != begun[:-1]:
+                if places[:number] != begun[:number] or at not in begun[number : number + 1]:
+                    raise Broken(f"the compiled walk has tokens of a mutant at {places[:number]}")
+                mutant = made[start:end]
+                _same_tokens(self._compiled, mutant, walk(mutant, 0, len(mutant), size))
+            ends = [command[4] for command in commands]
+            if begun != [start, *ends] or (wrong is None) != (stop == end):
+                raise Broken(f"a token of a mutant at {begun} instead of {[start, *ends]}")
+        self.cases += len(lanes)
+
+
+def walks() -> Trial:
+    """Return a trial that holds the compiled walk, if there is one, to the walk (``walk``)."""
+    return Walks() if works() else walk
 
 
 def _same_tokens(compiled: ShortWalk, data: bytes, found: Scan) -> None:
@@ -314,10 +345,12 @@ def _target(
 def _reading(
     name: str, what: str, make: Callable[[], Trial], most: int, cover: tuple[str, ...],
     cost: Bound, pace: float = 0.25, *, compares: bool = True,
+    cases: Callable[[Trial], int] | None = None,
 ) -> Target:  # fmt: skip
     return Target(
         name, what, make, grammar.stream, grammar.mutate, most, cover, records,
         compares=compares, cost=cost, grow=grammar.grow, longest=_LONG, pace=pace,
+        cases=cases,
     )  # fmt: skip
 
 
@@ -325,7 +358,8 @@ _COMPILED = partial(Stage, JIT)
 _EXECUTED = Bound(3.0, 1.0, 64.0, 2.0)
 TARGETS = (
     _reading("walk", "the walk and the compiled walk find every token", walks, _WALKED,
-             ("dp2emu.dp2.walk",), Bound(0.1, 0.01, 32.0, 1.0), 1 / 16, compares=False),
+             ("dp2emu.dp2.walk",), Bound(0.1, 0.01, 32.0, 1.0), 1 / 16, compares=False,
+             cases=cases_of),
     _reading("construct", "construct and the walk read the same", lambda: agree, 128,
              ("dp2emu.dp2.walk", "dp2emu.dp2.parse"), Bound(0.2, 0.2, 32.0, 1.0)),
     _reading("reassembly", "dump, and assemble to the same bytes", lambda: come_back, 64,

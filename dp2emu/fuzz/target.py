@@ -48,6 +48,11 @@ class Expecting(Protocol):
         """Note the inputs of the next calls, in order."""
 
 
+def cases_of(trial: Any) -> int:
+    """Return the ``cases`` of a trial that counts them, 0 of others."""
+    return getattr(trial, "cases", 0)
+
+
 def _no_capture(data: bytes) -> Sequence[Record] | None:
     return None
 
@@ -67,8 +72,8 @@ class Target(msgspec.Struct, frozen=True):
     ``program``: a finding is also saved as a program in C.
     ``ahead`` is the number of inputs that a trial wants to know before it tries the first of them,
     by its method ``expect``; 0: none.
-    ``draws`` returns the number of draws that a trial has executed so far, for targets that count
-    them.
+    ``cases`` returns the number of cases that a trial has tried so far, if an input is many: draws
+    executed, or a stream and its mutants.
     """
 
     name: str
@@ -89,7 +94,7 @@ class Target(msgspec.Struct, frozen=True):
     smaller: Callable[[Any], Any] | None = None
     program: bool = False
     ahead: int = 0
-    draws: Callable[[Any], int] | None = None
+    cases: Callable[[Any], int] | None = None
 
     def allowed(self, data: bytes) -> Cost:
         """Return the most that the input ``data`` may cost."""

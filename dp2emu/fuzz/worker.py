@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import faulthandler
 import gc
+import inspect
 import mmap
 import os
 import re
@@ -62,9 +63,9 @@ _CURRENT = struct.Struct("<2Q")
 """Layout of a ``Board`` file between counts and input: inputs tried, bytes of the input."""
 _LONGER = struct.Struct("<3Q")
 """Layout after that: longer inputs tried, their bytes, and nanoseconds of processor time."""
-_DRAWS = struct.Struct("<Q")
-"""Layout after that: draws executed."""
-_INPUT = _COUNTS.size + _CURRENT.size + _LONGER.size + _DRAWS.size
+_CASES = struct.Struct("<Q")
+"""Layout after that: cases of all inputs."""
+_INPUT = _COUNTS.size + _CURRENT.size + _LONGER.size + _CASES.size
 _COSTLY_TRIES = 24
 """Maximum number of attempts to make a costly input smaller, each of which takes a process."""
 _READ = 64
@@ -76,7 +77,7 @@ class Vitals(msgspec.Struct, frozen=True):
     ``data`` is the current input.
 
     ``longer``: longer inputs tried, their bytes, and nanoseconds of processor time.
-    ``draws``: draws executed by inputs that ended, of a target that counts them.
+    ``cases`` of inputs that ended, of a target that counts them.
     """
 
     execs: int
@@ -85,7 +86,7 @@ class Vitals(msgspec.Struct, frozen=True):
     corpus: int
     data: bytes
     longer: tuple[int, int, int] = (0, 0, 0)
-    draws: int = 0
+    cases: int = 0
 
 
 class Board:
@@ -112,19 +113,19 @@ class Board:
         """Store the number of longer inputs, their bytes and their processor time."""
         _LONGER.pack_into(self._map, _COUNTS.size + _CURRENT.size, inputs, size, nanoseconds)
 
-    def count_draws(self, more: int) -> None:
-        """Add draws to those of all workers that have had this board."""
-        (draws,) = _DRAWS.unpack_from(self._map, _INPUT - _DRAWS.size)
-        _DRAWS.pack_into(self._map, _INPUT - _DRAWS.size, draws + more)
+    def count_cases(self, more: int) -> None:
+        """Add cases to those of all workers that have had this board."""
+        (cases,) = _CASES.unpack_from(self._map, _INPUT - _CASES.size)
+        _CASES.pack_into(self._map, _INPUT - _CASES.size, cases + more)
 
     def read(self) -> Vitals:
         """Return the counts and the current input that the worker stored last."""
         execs, length = _CURRENT.unpack_from(self._map, _COUNTS.size)
         features, lines, corpus = _COUNTS.unpack_from(self._map)
         longer = _LONGER.unpack_from(self._map, _COUNTS.size + _CURRENT.size)
-        (draws,) = _DRAWS.unpack_from(self._map, _INPUT - _DRAWS.size)
+        (cases,) = _CASES.unpack_from(self._map, _INPUT - _CASES.size)
         data = self._map[_INPUT : _INPUT + length]
-        return Vitals(execs, features, lines, corpus, data, longer, draws)
+        return Vitals(execs, features, lines, corpus, data, longer, cases)
 
 
 class Coverage:
@@ -181,6 +182,7 @@ class Worker:
         """``bench`` measures suspected inputs; without one none is suspected."""
         self.target = target
         self._guard = guard
+        self._cases = target.cases
         self.execs = execs
         self._rng = Random(f"{seed} {execs}")
         self._board = board
@@ -231,13 +233,9 @@ class Worker:
 
     def _try(self, data: bytes) -> None:
         self._bytes += len(data)
-        counted = self.target.draws
-        before = 0 if counted is None else counted(self._trial)
         feature = self._tried(data)
         if feature is _FOUND:
             return
-        if counted is not None:
-            self._board.count_draws(counted(self._trial) - before)
         features = feature if isinstance(feature, frozenset) else {feature}
         if self._coverage.grew() | (not features <= self._features):
             self._features |= features
@@ -259,6 +257,8 @@ class Worker:
             self._guard.edge = Edge.END if self.execs % 2 else Edge.BEGIN
         if self.execs % _READ == 0:
             self._gauge.reset()
+        cases = self._cases
+        before = 0 if cases is None else cases(self._trial)
         began = perf_counter()
         try:
             feature = self._trial(data) if calls is None else calls.run(self._trial, data)
@@ -268,6 +268,8 @@ class Worker:
             self._found(finding_of(self.target.name, error, data))
             self._gauge.reset()
             return _FOUND
+        if cases is not None:
+            self._board.count_cases(cases(self._trial) - before)
         if perf_counter() - began > self._gauge.quick and self._gauge.suspects(data):
             self._weigh(data)
         return feature
@@ -482,14 +484,16 @@ def main_guided(
 
 
 def _functions(modules: tuple[str, ...]) -> Iterator[FunctionType]:
-    """Yield the functions and methods of imported modules and their submodules."""
+    """Yield the functions and methods of imported modules and their submodules, without the
+    checks of arguments that wrap some.
+    """
     for name, module in sorted(sys.modules.items()):
         if any(name == each or name.startswith(f"{each}.") for each in modules):
             for value in vars(module).values():
                 members = vars(value).values() if isinstance(value, type) else (value,)
                 for member in members:
                     if isinstance(member, FunctionType) and member.__module__ == name:
-                        yield member
+                        yield inspect.unwrap(member)
 
 
 def _mutator(target: Target, rng: Random) -> Callable[[bytes, int, int], bytes]:

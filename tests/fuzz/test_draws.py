@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from dp2emu.capture.records import Called
-from dp2emu.fuzz import draws, hostile, targets
+from dp2emu.fuzz import draws, hostile
 from dp2emu.fuzz.campaign import Plan, campaign
 from dp2emu.shader.engines import can_compile
 
@@ -30,7 +30,7 @@ def test_hostile_draws_stay_in_their_memory(name: str, tmp_path: Path) -> None:
     ended = campaign(f"tests.fuzz.{name}:FEW", Plan(tmp_path, INPUTS, timeout=60.0, guard=True))
     assert ended.findings == ()
     assert ended.execs == INPUTS
-    assert ended.draws >= DRAWS
+    assert ended.cases >= DRAWS
     assert ended.features > 12
 
 
@@ -39,7 +39,7 @@ def test_hostile_draws_stay_in_their_memory(name: str, tmp_path: Path) -> None:
 def test_many_hostile_draws_stay_in_their_memory(name: str, tmp_path: Path) -> None:
     plan = Plan(tmp_path, seconds=60.0, timeout=60.0, guard=True)
     ended = campaign(name, plan)
-    while ended.draws < 200_000:
+    while ended.cases < 200_000:
         plan = replace(plan, resume=True)
         ended = campaign(name, plan)
     assert ended.findings == ()
@@ -77,10 +77,9 @@ def test_kernels_that_stay_in_their_arrays_are_not_findings(tmp_path: Path) -> N
 
 
 def test_an_input_is_a_capture_of_calls_that_draw() -> None:
-    target = targets()["draws"]
-    records = target.records(bytes(10))
-    assert records is not None and records == target.records(bytes(10))
-    assert sum(isinstance(record, Called) for record in records) > hostile.SCENES * hostile.CALLS
+    records = draws.records_of(bytes(10), scenes=1)
+    assert records == draws.records_of(bytes(10), scenes=1)
+    assert sum(isinstance(record, Called) for record in records) > hostile.CALLS
 
 
 def test_variants_are_few_and_numbers_many() -> None:

@@ -17,15 +17,15 @@ from dp2emu.dp2 import walk
 from dp2emu.dp2.header_scan import OTHER, ShortWalk, row_of
 from dp2emu.dp2.table import TABLE
 from dp2emu.errors import Dp2Error
-from dp2emu.fuzz import files, grammar, stage, streams, targets
+from dp2emu.fuzz import files, grammar, mutants, stage, streams, targets
 from dp2emu.fuzz.findings import sealed
 from dp2emu.fuzz.stage import CALL, Stage
 from dp2emu.fuzz.target import Broken, Target
 from tests.dp2.rigging import END, create, issue
 
 FEW = 40
-FEWER = {"programs10": 8}
-"""Numbers of inputs of targets whose inputs are programs, by name."""
+FEWER = {"programs10": 8, "draws": 2, "draws10": 2}
+"""Numbers of inputs of targets whose inputs are programs or many draws, by name."""
 
 
 @pytest.mark.parametrize("target", targets().values(), ids=lambda target: target.name)
@@ -152,3 +152,24 @@ def test_the_compiled_walk_is_held_to_the_walk(monkeypatch: pytest.MonkeyPatch) 
     trial(DRAW + QUERY + left_out + DRAW)
     monkeypatch.setattr(streams, "ShortWalk", Wrong)
     assert "the compiled walk stopped" in broken(targets()["walk"].make(), DRAW + QUERY)
+
+
+def test_the_compiled_walk_is_held_to_the_walk_in_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
+    trial = targets()["walk"].make()
+    assert isinstance(trial, streams.Walks)
+    trial(DRAW + QUERY)
+    assert trial.cases == 1 + mutants.NUMBER
+    made = mutants.Mutants(96, grammar.VERTEX_SIZE)(DRAW + QUERY, [0, len(DRAW)])
+    again = mutants.Mutants(96, grammar.VERTEX_SIZE)(DRAW + QUERY, [0, len(DRAW)])
+    assert made == again
+    different = {made[0][start:end] for start, end, *_ in made[1]}
+    assert len(different) > mutants.NUMBER * 0.8
+
+    class Longer(mutants.Mutants):
+        def __call__(self, *given: Any) -> Any:
+            data, lanes, offsets = super().__call__(*given)
+            start, end, at, number = lanes[-1]
+            return data, [*lanes[:-1], [start, end, at + 4, number]], offsets
+
+    monkeypatch.setattr(streams, "Mutants", Longer)
+    assert "tokens of a mutant" in broken(targets()["walk"].make(), DRAW + QUERY)

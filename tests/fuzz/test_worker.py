@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from dp2emu.dp2.walk import scan
 from dp2emu.fuzz import targets
 from dp2emu.fuzz.grammar import sample
 from dp2emu.fuzz.stage import CALL
 from dp2emu.fuzz.target import Target, Trial
-from dp2emu.fuzz.worker import Board, Worker
+from dp2emu.fuzz.worker import Board, Worker, _functions
 from tests.dp2.rigging import clear
 
 
@@ -47,3 +49,9 @@ def test_streams_that_draw_more_than_others_are_told_apart() -> None:
 
     execute = targets()["device"].make()
     assert execute(painted(8)) == execute(painted(9)) != execute(painted(16))
+
+
+def test_coverage_measures_functions_and_not_the_checks_that_wrap_them() -> None:
+    codes = {function.__code__ for function in _functions(("dp2emu.dp2.walk",))}
+    assert inspect.unwrap(scan).__code__ in codes
+    assert scan.__code__ not in codes
