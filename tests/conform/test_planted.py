@@ -40,6 +40,7 @@ def some(*cases: str, since: int = 6) -> Mistake:
 _TRIANGLES = (
     "coverage.*", "draw.*", "indices.*", "alphatest.*", "blend.*", "mask.*", "state.*",
     "target.*", "query.*", "response.*", "error.*", "walk.length.*", "walk.two.*", "walk.none.*",
+    "depth.*", "texture.*",
 )  # fmt: skip
 """Cases that draw triangles; before DirectX 9 a triangle shows what was executed."""
 _DRAWN = (*_TRIANGLES, "point.*", "line.*")
@@ -66,7 +67,7 @@ MISTAKES: dict[str, Mistake] = {
     # Which vertices a token draws
     "START_IGNORED": some("draw.trianglelist.3", "draw.trianglestrip.3", "draw.trianglefan.3",
                           "draw.state_order", "line.*", "alphatest.*", "blend.*",
-                          "state.*", "indices.*"),
+                          "state.*", "indices.*", "depth.*"),
     "INDEX_START_IGNORED": Mistake(
         ("draw.indexedtriangle*.3", "draw.index_beyond_16_bits", "line.indexedlinelist2",
          "line.indexedlinestrip"),
