@@ -120,7 +120,7 @@ def test_the_command_writes_the_page_and_the_files(tmp_path: Path) -> None:
     rig = f"native:{sample('RESTART_ADDS')}"
     to = "--html", tmp_path / "page.html", "--failures", tmp_path / "failed"
     ran = dp2emu("conform", "query.begin_restarts", "query.order", "--rig", rig, *to)
-    assert ran.code == 1 and ran.out.startswith(b"1. occlusion queries count too many pixels\n")
+    assert ran.code == 1 and ran.out.startswith(b"1. occlusion queries count too many pixels, ")
     assert "query.begin_restarts" in (tmp_path / "page.html").read_text("utf-8")
     names = {each.name for each in (tmp_path / "failed").iterdir()}
     assert names == {f"query.begin_restarts.{suffix}" for suffix in ("c", "dp2", "txt")}

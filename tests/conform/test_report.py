@@ -29,7 +29,7 @@ OUTCOMES = [
 
 def test_the_table_has_causes_with_their_cases_first_and_then_counts_by_family() -> None:
     lines = table(OUTCOMES)
-    assert lines[0] == "1. query 5 is late \x1b[0m"
+    assert lines[0] == f"1. query 5 is late \x1b[0m, against the rule: {OUTCOMES[0].case.rule}"
     assert lines[1] == "   1 failed: query.order.event"
     assert lines[2].startswith("   query.order.event: query 5 is late")
     assert 'answered in issue order (wire format, "Responses")' in lines[3]
@@ -59,7 +59,9 @@ def test_junit_xml_reads_back() -> None:
     failed, skipped, passed, warned = suite
     assert (failed.get("classname"), failed.get("name")) == ("query", "order.event")
     assert failed[0].get("message") == "query 5 is late \\x1b[0m"
-    assert (failed[0].text or "").endswith("cause of 1 failures: query 5 is late \\x1b[0m")
+    assert (failed[0].text or "").endswith(
+        f"cause of 1 failures: query 5 is late \\x1b[0m, against the rule: {OUTCOMES[0].case.rule}"
+    )
     assert skipped[0].tag == "skipped" and len(passed) == 0
     assert (warned[0].get("message") or "").startswith("warning: query 1 is answered 20; only a")
 
