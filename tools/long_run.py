@@ -133,7 +133,7 @@ def fuzzed(target: str, seconds: float, folder: Path, seed: int) -> tuple[int, s
         before = json.loads(state.read_bytes()).get(unit, 0)
     plan = Plan(
         folder, seconds=seconds, seed=seed, guided=guided, resume=state.exists(),
-        guard=target in GUARDED,
+        guard=target in GUARDED, timeout=max(10.0, target_named(target).cost.seconds),
     )  # fmt: skip
     ended = campaign(target, plan)
     chosen = "coverage" if guided else "features"

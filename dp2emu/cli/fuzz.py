@@ -16,7 +16,7 @@ from dp2emu.cli.number_range import FloatRange
 from dp2emu.cli.outcome import DIFFERS, FINE, say
 from dp2emu.cli.paths import verb_command
 from dp2emu.errors import UsageError
-from dp2emu.fuzz import targets
+from dp2emu.fuzz import target_named, targets
 from dp2emu.fuzz.afl import export as write_corpus
 from dp2emu.fuzz.campaign import Plan, Progress, campaign, summary
 from dp2emu.fuzz.rigs import TIMEOUT, RigSetting
@@ -24,6 +24,8 @@ from dp2emu.fuzz.worker import available
 from dp2emu.inputs import read_file
 from dp2emu.junit import CaseResult, Result
 
+_INPUT_SECONDS = 10.0
+"""Default of --timeout, unless an input of the target may cost more."""
 _WORKER_SECONDS = 30.0
 """Seconds that a worker may take for an input of a driver, beside what the driver may take."""
 
@@ -53,7 +55,7 @@ _WORKER_SECONDS = 30.0
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the random inputs.")
 @click.option(
     "--timeout", type=FloatRange(0.1),
-    help="CPU seconds that an input may take, 10 by default; of --rig seconds, 2 by default.",
+    help="CPU seconds that an input may take, 10 or more by default; of --rig seconds, 2.",
 )  # fmt: skip
 @click.option(
     "--cost", metavar="SECONDS", type=FloatRange(1e-6),
@@ -103,7 +105,7 @@ def command(
         seconds,
         jobs,
         seed,
-        timeout or 10.0,
+        timeout or max(_INPUT_SECONDS, target_named(target).cost.seconds),
         guided,
         resume,
         cost,

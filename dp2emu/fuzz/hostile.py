@@ -15,12 +15,12 @@ from typing import TypeVar
 
 from dp2emu.fuzz.cost import Bound
 
-COST = Bound(8.0, 1.0, 256.0, 8.0)
+COST = Bound(30.0, 1.0, 256.0, 8.0)
 """What the draws of an input may cost, compilation of their variant included."""
 VARIANT_BYTES = 2
 SEED_BYTES = 8
 """Number of bytes of an input from which the numbers of its draws are made."""
-SCENES = 4
+SCENES = 2
 """Number of scenes of an input, each with its own surfaces, buffers and constants."""
 CALLS = 16
 """Number of calls of a scene that draw, or of sets of buffers, for each of which some draws are
