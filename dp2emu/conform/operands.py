@@ -120,7 +120,7 @@ def queries(op: Op, body: Body) -> Iterator[Feature]:
 
 
 _RANKS = re.compile(
-    "(?P<own>a |vertices |colours )|(?P<field>.*(?:other than 0| below 0| with ))|"
+    "(?P<own>a (?!count)|vertices |colours )|(?P<field>.*(?:other than 0| below 0| with ))|"
     "(?P<count>several |a count )|(?P<state>D3DRS_|D3DTSS_|texture|primitive)|(?P<token>D3DDP2OP_)"
 )
 _ORDER = "own", "token", "state", "count", "field"
