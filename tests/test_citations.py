@@ -21,6 +21,7 @@ GENERATED = ROOT / "docs" / "api"
 
 MICROSOFT = {
     "10Level9 ID3D11Device Methods",
+    "10Level9 ID3D11DeviceContext Methods",
     "BC6H Format",
     "BC7 Format",
     "BC7 Format Mode Reference",

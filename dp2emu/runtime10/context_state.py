@@ -5,14 +5,13 @@ Source: the Direct3D 11 documentation of CreateDeviceContextState and SwapDevice
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from dp2emu.argument_check import checked
 from dp2emu.errors import Unsupported
 from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.runtime10.hazards import Call
 from dp2emu.runtime10.objects import DeviceChild, Owner
-from dp2emu.runtime10.pipeline_state import PipelineState, memories
 
 _SINGLETHREADED = 1
 """D3D11_1_CREATE_DEVICE_CONTEXT_STATE_SINGLETHREADED."""
@@ -28,14 +27,11 @@ class DeviceContextState(DeviceChild):
         super().__init__(owner, bytearray())
         self._calls: list[Call] = []
 
-    def take(self, state: PipelineState, child: Callable[[bytearray], DeviceChild]) -> None:
-        """Keep the state of a context, and the objects that it binds, which ``child`` returns for
-        the driver's.
-        """
-        self._calls = state.calls()
-        self.uses = tuple(child(each) for _, values in self._calls for each in memories(values))
-        for used in self.uses:
-            used.users += 1
+    def take(self, calls: Sequence[Call], used: Sequence[DeviceChild]) -> None:
+        """Keep ``calls``, which set a state, and the objects ``used`` that they bind."""
+        self._calls, self.uses = list(calls), tuple(used)
+        for each in used:
+            each.users += 1
 
     def give(self) -> tuple[list[Call], Sequence[DeviceChild]]:
         """Return the calls that set the state, and the objects, which the caller drops once they

@@ -197,7 +197,9 @@ class ImmediateContext(ListContext):
         previous = self._active or DeviceContextState(owner)
         previous.references += previous is self._active
         if state is not previous:
-            previous.take(self.state, owner.child)
+            kept = self.state.calls()
+            bound = [owner.child(each) for _, values in kept for each in memories(values)]
+            previous.take(kept, bound)
             self.clear_state()
             calls, used = state.give()
             for entry, arguments in calls:

@@ -1,7 +1,7 @@
 """What contexts at the feature levels 9_x cannot do: calls that have no effect there.
 
-Source: the Direct3D 11 documentation "10Level9 ID3D11DeviceContext Methods", and the table of
-"Direct3D feature levels" with the numbers of primitives, instancing and texture coordinates.
+Source: the Direct3D 11 documentation of D3D_FEATURE_LEVEL with its table of the numbers of
+primitives and of instancing, and of "10Level9 ID3D11DeviceContext Methods".
 """
 
 from __future__ import annotations
