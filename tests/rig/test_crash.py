@@ -13,7 +13,7 @@ from dp2emu.capture.records import Record
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.replay import locating
 from dp2emu.rig.failure import Finding, FindingKind, finding_of
-from dp2emu.rig.host import Guarded
+from dp2emu.rig.guarded import Guarded
 from dp2emu.rig.served import NativeDriver, PipeRig, Served
 from tests.cli.running import dp2emu
 from tests.native.building import built, library, sample, served_sample

@@ -12,7 +12,8 @@ from dp2emu.d3d import hal
 from dp2emu.d3d.words import BYTE, DWORD
 from dp2emu.errors import CaptureError
 from dp2emu.rig.failure import Finding, FindingKind, finding_of
-from dp2emu.rig.host import ABI, Guarded, structure
+from dp2emu.rig.guarded import Guarded
+from dp2emu.rig.structures import ABI, structure
 from dp2emu.rig.wire import receive
 
 
