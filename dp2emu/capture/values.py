@@ -88,6 +88,7 @@ def _write(values: tuple[Value, ...], depth: int, parts: list[bytes]) -> int:
     if depth > NESTING:
         raise CaptureError(f"values nest deeper than {NESTING}")
     append, size = parts.append, 0
+    value: Any
     try:
         for value in values:
             kind = type(value)

@@ -160,13 +160,15 @@ def all_methods() -> dict[str, Method]:
     return METHODS
 
 
-@lru_cache(maxsize=4096)
 def row_of(name: str) -> Method | None:
     """The row of a traced function, None if it is not known; a method of Direct3D 10, 11 and DXGI
     has the row of the interface's first version.
     """
-    if name in METHODS:
-        return METHODS[name]
+    return METHODS.get(name) or _row_of_version(name)
+
+
+@lru_cache(maxsize=4096)
+def _row_of_version(name: str) -> Method | None:
     methods = all_methods()
     return methods.get(name) or methods.get(_VERSIONED.sub(r"\1::", name, count=1))
 
@@ -242,7 +244,8 @@ class Program:
         """
         if type(record) in HOST_EVENTS and self._noted != self._last:
             self._noted = self._last
-            self._write(Annotation(API_CALL, str(self._last), record.time))
+            time: int = record.time  # type: ignore[union-attr]  # each host event has one
+            self._write(Annotation(API_CALL, str(self._last), time))
         self._write(record)
 
     def next_frame(self) -> int:

@@ -352,7 +352,8 @@ def context_row(
 
     @on_context(interfaces, names, says=says)
     def act(context: Context, call: Arguments) -> None:
-        methods(type(context))(context, *[read(call) for read in readers])
+        kind: Any = type(context)
+        methods(kind)(context, *[read(call) for read in readers])
 
 
 def _trusted(name: str, kind: type) -> Callable[..., Any]:
