@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import weakref
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -123,6 +124,7 @@ class Served:
         self._output: Any = None
         self._abi = 0
         self._payload_bytes = 0
+        self._windows: deque[list[bytes]] = deque()
         self._surfaces: dict[int, SurfaceDesc] = {}
         self._budget = SurfaceBudget(limits)
 
@@ -237,19 +239,37 @@ class Served:
         ``performed`` is the number of replies that came, also if RigFailure is raised.  All
         requests together may take ``timeout`` seconds.
         """
+        self.send(requests)
+        return self.replies()
+
+    def send(self, requests: Iterable[Request]) -> None:
+        """Begin to perform requests, as many as a pipe holds: the driver plays them while the
+        caller does something else.  ``replies`` must follow before any other request.
+        """
         self._start()
         self.performed = 0
         packed = [self._packed(request) for request in requests]
+        self._windows = deque(_windows(packed))
+        with self._supervised(self._timeout):
+            self._send_window()
+
+    def replies(self) -> list[Answer | int | bytes]:
+        """Perform the rest of the requests that were sent, and return as ``perform``."""
         replies: list[Answer | int | bytes] = []
         with self._supervised(self._timeout):
-            for window in _windows(packed):
-                assert self._process is not None
-                self._process.stdin.write(b"".join(window))
-                self._process.stdin.flush()
-                for _ in window:
+            while self._windows:
+                for _ in self._windows[0]:
                     replies.append(self._reply(receive(self._take)))
                     self.performed += 1
+                self._windows.popleft()
+                self._send_window()
         return replies
+
+    def _send_window(self) -> None:
+        assert self._process is not None
+        if self._windows:
+            self._process.stdin.write(b"".join(self._windows[0]))
+            self._process.stdin.flush()
 
     def _packed(self, request: Request) -> bytes:
         """Return the bytes of a request."""
@@ -303,6 +323,7 @@ class Served:
         if self._output is not None:
             self._output.close()
             self._output = None
+        self._windows.clear()
         self._surfaces.clear()
         self._budget.clear()
 
