@@ -40,6 +40,7 @@ from dp2emu.fuzz.rig_inputs import COMMANDS, CONTEXT, SIDE, SURFACES, TAME, TARG
 from dp2emu.fuzz.rig_judge import (
     Queries,
     Seen,
+    ambiguous,
     check_answers,
     check_continued,
     check_payloads,
@@ -168,7 +169,7 @@ class Session:
     def _ask(self) -> None:
         """Set what the driver announces in ``about``."""
         try:
-            told = self._rig.capabilities()
+            told = self._rig.capabilities(int(self._ddi))
         except RigFailure:
             self.restart()
             return
@@ -349,8 +350,10 @@ class Session:
             raise _failed(failure, requests, self._rig.performed) from None
 
     def _judged(self, calls: Sequence[Seen]) -> Queries | None:
-        """Judge calls by the rules that always hold; returns the queries, None without calls."""
-        if not calls:
+        """Judge calls by the rules that always hold; returns the queries, None if there are no
+        calls or one is ambiguous.
+        """
+        if not calls or any(ambiguous(one) for one in calls):
             return None
         last = calls[-1].call
         queries = Queries(COMMANDS.get(last.lpDDCommands, 0))
