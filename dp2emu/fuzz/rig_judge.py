@@ -8,13 +8,12 @@ Source: wire format, "Stream shape" and "Responses".
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from dp2emu.d3d.devinfo import PAYLOADS
-from dp2emu.d3d.dp2structs import Op
+from dp2emu.d3d.dp2structs import D3DHAL_DP2EXT, Op
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.flags import Issue
 from dp2emu.d3d.hresult import HResult, hr_name
@@ -80,22 +79,16 @@ def ambiguous(one: Seen) -> bool:
     """
     ops = {token.op for _, token, *_ in one.found.commands}
     inline = any(token.vertices is not None for _, token, *_ in one.found.commands)
-    if inline and ops & _FORMATS:
+    wrong = one.found.wrong
+    if (inline and ops & _FORMATS) or (wrong is not None and wrong[0] == Op.EXT):
         return True
-    start = one.call.dwCommandOffset
     return any(
-        (token.op == Op.CLEAR and n == 0)
-        or (token.op == Op.EXT and _extends((one.call.commands or b"")[at - start : stop - start]))
-        for _, token, n, at, stop in one.found.commands
+        (token.op == Op.CLEAR and n == 0) or (token.op == Op.EXT and stop - start > n * _EXT_BYTES)
+        for _, token, n, start, stop in one.found.commands
     )
 
 
-def _extends(items: bytes) -> bool:
-    """Return whether dwSize of one of the items, each a D3DHAL_DP2EXT, exceeds the structure."""
-    return any(size > _EXT.size for _, size in _EXT.iter_unpack(items))
-
-
-_EXT = struct.Struct("<2I")
+_EXT_BYTES = D3DHAL_DP2EXT.sizeof()
 
 
 def check_walk(one: Seen, ddi: Since) -> None:
