@@ -374,6 +374,7 @@ class Worker:
         if finding.site in self._known or self._findings.has(finding):
             return
         self._known.add(finding.site)
+        self._board.tell(self._inputs)
         if self.target.smaller is None:
             self._findings.save(self._smaller(finding), self.target)
         else:
