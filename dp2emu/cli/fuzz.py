@@ -137,17 +137,22 @@ def _report(ended: Progress, plan: Plan, as_json: bool) -> None:
     if as_json:
         print(json.dumps(summary(ended, plan)), flush=True)
     say(_line(ended))
-    for name in ended.findings:
-        say(f"  {plan.folder / 'findings' / name}")
+    for name, inputs in zip(ended.findings, ended.inputs, strict=True):
+        say(f"  {plan.folder / 'findings' / name}{_by(inputs)}")
+
+
+def _by(inputs: int) -> str:
+    """Return how many inputs led to a finding, in words; nothing if that is unknown."""
+    return f" ({inputs:,} input{'s' * (inputs > 1)})" if inputs else ""
 
 
 def _write_results(ended: Progress, plan: Plan, junit_path: str | None) -> None:
     """Write the campaign as a test case, and one for each input that broke an invariant."""
     cases = [CaseResult(ended.target, "campaign")]
-    for name in ended.findings:
+    for name, inputs in zip(ended.findings, ended.inputs, strict=True):
         report = read_file(plan.folder / "findings" / f"{name}.txt").decode("utf-8", "replace")
         site = report.partition("\n")[0]
-        cases.append(CaseResult(ended.target, name, Result.FAILURE, site, report))
+        cases.append(CaseResult(ended.target, name, Result.FAILURE, f"{site}{_by(inputs)}", report))
     counts = {"execs": ended.execs, "seed": plan.seed, "corpus": ended.corpus}
     write_junit(junit_path, f"dp2emu fuzz {ended.target}", cases, **counts)
 

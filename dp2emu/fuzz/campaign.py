@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from importlib.metadata import PackageNotFoundError, version
@@ -78,7 +79,8 @@ class Progress(msgspec.Struct, frozen=True):
     are the largest counts of any process.  ``corpus`` counts the inputs kept, ``findings`` are
     names.  ``longer`` of these inputs were grown by the current processes, together of
     ``longer_bytes``, in ``longer_seconds`` of processor time.  ``cases`` counts those of all
-    inputs, in earlier runs too if resumed, of a target that counts them.
+    inputs, in earlier runs too if resumed, of a target that counts them.  ``inputs`` has for each
+    finding how many inputs led to it, as far as workers have told; 0 for one of an earlier run.
     """
 
     target: str
@@ -92,6 +94,7 @@ class Progress(msgspec.Struct, frozen=True):
     longer_bytes: int = 0
     longer_seconds: float = 0.0
     cases: int = 0
+    inputs: tuple[int, ...] = ()
 
     @property
     def rate(self) -> float:
@@ -176,6 +179,7 @@ class _Campaign:
         if plan.guard:
             check_supported()
         self._findings = Findings(plan.folder / "findings")
+        self._failed: Counter[str] = Counter()
         self._before = self._remembered()
         self._started = time.monotonic()
         self._jobs = [
@@ -232,7 +236,12 @@ class _Campaign:
             longer[1],
             longer[2] / 1e9,
             self._before.cases + sum(vitals.cases for vitals in seen),
+            tuple(self._inputs_of(name) for name in names),
         )
+
+    def _inputs_of(self, name: str) -> int:
+        """Return how many inputs led to the finding with a name."""
+        return self._failed[name] + sum(job.board.told().get(name, 0) for job in self._jobs)
 
     def _vitals(self, job: _Job) -> Vitals:
         """Return the counts of a worker; if guided, all but the inputs tried are libFuzzer's."""
@@ -292,6 +301,7 @@ class _Campaign:
         how += _guard_report(output)
         job.execs = vitals.execs + 1
         finding = Finding(self._target.name, how, f"{how}\n\n{output}", vitals.data)
+        self._failed[finding.name] += 1
         if not self._findings.has(finding):
             self._findings.save(finding, self._target)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from dp2emu.d3d.devinfo import PAYLOADS
-from dp2emu.d3d.dp2structs import Op
+from dp2emu.d3d.dp2structs import D3DHAL_DP2EXT, Op
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.flags import Issue
 from dp2emu.d3d.hresult import HResult, hr_name
@@ -71,14 +71,30 @@ def seen(call: Call, answer: Answer) -> Seen:
 # The walk
 
 
+def ambiguous(one: Seen) -> bool:
+    """Return whether drivers may rightly differ about where the tokens of a call begin.
+
+    The size of inline vertices depends on states, documents disagree about the size of a CLEAR
+    without rectangles, and none says what follows a D3DHAL_DP2EXT of more than its own bytes.
+    """
+    ops = {token.op for _, token, *_ in one.found.commands}
+    inline = any(token.vertices is not None for _, token, *_ in one.found.commands)
+    wrong = one.found.wrong
+    if (inline and ops & _FORMATS) or (wrong is not None and wrong[0] == Op.EXT):
+        return True
+    return any(
+        (token.op == Op.CLEAR and n == 0) or (token.op == Op.EXT and stop - start > n * _EXT_BYTES)
+        for _, token, n, start, stop in one.found.commands
+    )
+
+
+_EXT_BYTES = D3DHAL_DP2EXT.sizeof()
+
+
 def check_walk(one: Seen, ddi: Since) -> None:
     """Raise Deviation if a result contradicts the tokens of its call."""
-    if any(token.vertices is not None for _, token, *_ in one.found.commands) and any(
-        token.op in _FORMATS for _, token, *_ in one.found.commands
-    ):
-        return  # the size of inline vertices depends on states
-    if any(token.op == Op.CLEAR and n == 0 for _, token, n, *_ in one.found.commands):
-        return  # documents disagree about its size
+    if ambiguous(one):
+        return
     if not one.failed:
         _check_end(one, ddi)
         return

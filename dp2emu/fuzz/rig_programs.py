@@ -194,7 +194,27 @@ class _Program(msgspec.Struct):
 
     def _set(self, states: Sequence[RenderState]) -> bytes:
         """Return a token that sets these states, as far as the driver announces the values."""
-        pairs = [(int(each), _STATES[each][1](self)) for each in states]
+        return self._valued([(each, _STATES[each][1](self)) for each in states])
+
+    def _alpha_test(self) -> bytes:
+        """Return a token with all states of an alpha test near the alpha of the vertices."""
+        func = self.rng.choice(list(CmpFunc))
+        return self._valued([
+            (RenderState.ALPHATESTENABLE, 1), (RenderState.ALPHAREF, _near_alpha(self)),
+            (RenderState.ALPHAFUNC, func),
+        ])  # fmt: skip
+
+    def _blending(self) -> bytes:
+        """Return a token with all states of blending; factors and operation are random."""
+        operation = [RenderState.BLENDOP] if self.known.ddi >= Since.DX8 else []
+        factors = [RenderState.SRCBLEND, RenderState.DESTBLEND, *operation]
+        return self._valued([
+            (RenderState.ALPHABLENDENABLE, 1),
+            *((each, _STATES[each][1](self)) for each in factors),
+        ])  # fmt: skip
+
+    def _valued(self, pairs: Sequence[tuple[RenderState, int]]) -> bytes:
+        """Return a token that sets states to values, without those that are not announced."""
         kept = [pair for pair in pairs if self.known.announces(render_state(*pair))]
         return _several(Op.RENDERSTATE, kept) if kept else b""
 
@@ -340,6 +360,8 @@ _STATES: dict[RenderState, tuple[Since, Callable[[_Program], int]]] = {
 """Render states, their versions, and functions that return a value."""
 _STEPS: dict[Callable[[_Program], _Piece], Since] = {
     _Program._states: Since.DX6,
+    _Program._alpha_test: Since.DX6,
+    _Program._blending: Since.DX6,
     _Program._viewport: Since.DX6,
     _Program._clear: Since.DX7,
     _Program._state_block: Since.DX7,

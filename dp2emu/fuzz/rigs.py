@@ -11,7 +11,7 @@ import json
 import struct
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache, partial
 from itertools import chain, islice
 from typing import Any
@@ -40,6 +40,7 @@ from dp2emu.fuzz.rig_inputs import COMMANDS, CONTEXT, SIDE, SURFACES, TAME, TARG
 from dp2emu.fuzz.rig_judge import (
     Queries,
     Seen,
+    ambiguous,
     check_answers,
     check_continued,
     check_payloads,
@@ -101,7 +102,7 @@ def target_of(setting: str) -> Target:
         kind, f"the driver {chosen.spec} keeps the rules of the interface",
         partial(_Trial, chosen), partial(rig_inputs.seed, ddi), partial(rig_inputs.mutate, ddi),
         rig_inputs.LONGEST, (), partial(_capture, ddi), cost=Bound(60.0, 60.0, 4096.0, 4096.0),
-        smaller=partial(_smaller, chosen), program=True, ahead=_TOGETHER,
+        smaller=partial(_smaller, chosen), program=True, ahead=_AHEAD,
     )  # fmt: skip
 
 
@@ -141,6 +142,8 @@ class Session:
         self.known: frozenset[int] = frozenset()
         self.draws = False
         self.prompt = False
+        self._sent: Sequence[Sequence[Request]] | None = None
+        self._settled: list[Replies | _Failed] = []
 
     def close(self) -> None:
         """End the driver."""
@@ -148,6 +151,7 @@ class Session:
 
     def restart(self) -> None:
         """Start the driver afresh, with the surfaces."""
+        self.settle()
         self._rig.restart()
         for desc in SURFACES:
             self._rig.create_surface(desc)
@@ -165,7 +169,7 @@ class Session:
     def _ask(self) -> None:
         """Set what the driver announces in ``about``."""
         try:
-            told = self._rig.capabilities()
+            told = self._rig.capabilities(int(self._ddi))
         except RigFailure:
             self.restart()
             return
@@ -213,7 +217,7 @@ class Session:
         """Return the answer to commands in a context of their own; None if the driver fails."""
         data = bytes(1) + commands
         try:
-            replies = self._rig.perform(rig_programs.records(Known(self._ddi), data))
+            replies = self._alone(rig_programs.records(Known(self._ddi), data))
         except RigFailure:
             self.restart()
             return None
@@ -224,7 +228,7 @@ class Session:
         for number in range(_PROBES):
             records = rig_programs.records(replace(self.about, types=()), bytes((TAME, number)))
             try:
-                *_, picture = self._rig.perform([*records, Finish(), _PICTURE])
+                *_, picture = self._alone([*records, Finish(), _PICTURE])
                 self.draws |= isinstance(picture, bytes) and any(picture)
             except RigFailure:
                 self.restart()
@@ -245,17 +249,41 @@ class Session:
         picture: list[Request] = [Finish(), _PICTURE] if tame and self.draws else []
         return [*records, *picture]
 
-    def play_together(self, inputs: Sequence[Sequence[Request]]) -> list[Replies | _Failed]:
-        """Perform inputs at once; returns the replies to each, or its failure.
+    def send(self, inputs: Sequence[Sequence[Request]]) -> None:
+        """Begin to perform inputs, which the driver plays while the caller judges others."""
+        self.settle()
+        try:
+            self._rig.send(chain.from_iterable(inputs))
+        except RigFailure as failure:
+            self._settled = self._played_in_steps(inputs, failure, self._rig.performed)
+        else:
+            self._sent = inputs
+
+    def played(self) -> list[Replies | _Failed]:
+        """Return the replies to each of the inputs that were sent, or its failure.
 
         After a failure the driver has been started afresh, and has had the other inputs too.
         """
+        self.settle()
+        settled, self._settled = self._settled, []
+        return settled
+
+    def settle(self) -> None:
+        """Wait for the replies to the inputs that were sent, for ``played``."""
+        inputs, self._sent = self._sent, None
+        if inputs is None:
+            return
         try:
-            replies = self._rig.perform(chain.from_iterable(inputs))
+            rest = iter(self._rig.replies())
         except RigFailure as failure:
-            return self._played_in_steps(inputs, failure, self._rig.performed)
-        rest = iter(replies)
-        return [list(islice(rest, len(each))) for each in inputs]
+            self._settled = self._played_in_steps(inputs, failure, self._rig.performed)
+        else:
+            self._settled = [list(islice(rest, len(each))) for each in inputs]
+
+    def _alone(self, requests: Iterable[Request]) -> Replies:
+        """Perform requests when no others are under way."""
+        self.settle()
+        return self._rig.perform(requests)
 
     def _played_in_steps(
         self, inputs: Sequence[Sequence[Request]], failure: RigFailure, performed: int
@@ -279,7 +307,7 @@ class Session:
         replies: Replies = []
         for number, request in enumerate(requests):
             try:
-                replies += self._rig.perform([request])
+                replies += self._alone([request])
             except RigFailure as failure:
                 self.restart()
                 return _failed(failure, requests, number)
@@ -306,7 +334,7 @@ class Session:
         trials = length_trials(calls, self._ddi)
         records = [record for trial in trials for record in trial.records(self._ddi)]
         try:
-            replies = self._rig.perform(records)
+            replies = self._alone(records)
         except RigFailure:
             self.restart()
             return error
@@ -317,13 +345,15 @@ class Session:
 
     def _performed(self, requests: Sequence[Request]) -> Replies:
         try:
-            return self._rig.perform(requests)
+            return self._alone(requests)
         except RigFailure as failure:
             raise _failed(failure, requests, self._rig.performed) from None
 
     def _judged(self, calls: Sequence[Seen]) -> Queries | None:
-        """Judge calls by the rules that always hold; returns the queries, None without calls."""
-        if not calls:
+        """Judge calls by the rules that always hold; returns the queries, None if there are no
+        calls or one is ambiguous.
+        """
+        if not calls or any(ambiguous(one) for one in calls):
             return None
         last = calls[-1].call
         queries = Queries(COMMANDS.get(last.lpDDCommands, 0))
@@ -482,6 +512,8 @@ def _session(setting: RigSetting) -> Session:
 _NO_ANSWER = Answer(0, 0, 0)
 _TOGETHER = 32
 """Most inputs that go to the driver at once."""
+_AHEAD = 4 * _TOGETHER
+"""Inputs that are made before the first of them is tried."""
 Replies = list[Answer | int | bytes]
 _PICTURE = Read(TARGET, 0, 4 * SIDE * SIDE)
 
@@ -496,6 +528,7 @@ class _Trial:
         self._session = _session(setting)
         self._ddi = Since(setting.ddi)
         self._expected: deque[bytes] = deque()
+        self._sent: list[list[Request]] = []
         self._played: deque[tuple[list[Request], Replies | _Failed]] = deque()
         self._together = _TOGETHER
         self._causes: dict[str, Deviation] = {}
@@ -503,6 +536,8 @@ class _Trial:
     def expect(self, inputs: Sequence[bytes]) -> None:
         """Note the inputs of the next calls, in order."""
         self._expected, self._played = deque(inputs), deque()
+        self._sent = []
+        self._session.played()
 
     def __call__(self, data: bytes) -> Hashable:
         """Try an input; returns the pairs of tokens that were executed, and the results."""
@@ -529,23 +564,31 @@ class _Trial:
         """
         if not isinstance(error, _Failed):
             return self._session.cause(error, requests)
-        self._session.restart()
         if error.site not in self._causes:
+            self._session.restart()
             self._causes[error.site] = self._session.cause(error, requests)
         known = self._causes[error.site]
         return error if known.site == error.site else known
 
     def _play(self) -> None:
-        """Perform the inputs that are expected next."""
-        session = self._session
-        inputs = [
-            session.requests(rig_programs.records(session.about, data), tame=_is_tame(data))
-            for data in islice(self._expected, self._together)
-        ]
-        played = session.play_together(inputs)
+        """Wait for the inputs that are expected next, and send those behind them."""
+        if not self._sent:
+            self._send(0)
+        sent, played = self._sent, self._session.played()
         failed = any(isinstance(each, _Failed) for each in played)
         self._together = 1 if failed else min(2 * self._together, _TOGETHER)
-        self._played.extend(zip(inputs, played, strict=True))
+        self._played.extend(zip(sent, played, strict=True))
+        self._send(len(sent))
+
+    def _send(self, start: int) -> None:
+        """Send inputs from the one with a number among those expected on; none if none is left."""
+        session = self._session
+        self._sent = [
+            session.requests(rig_programs.records(session.about, data), tame=_is_tame(data))
+            for data in islice(self._expected, start, start + self._together)
+        ]
+        if self._sent:
+            session.send(self._sent)
 
 
 def _is_tame(data: bytes) -> bool:

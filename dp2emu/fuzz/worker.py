@@ -10,14 +10,15 @@ from __future__ import annotations
 import faulthandler
 import gc
 import inspect
+import json
 import mmap
 import os
 import re
 import struct
 import sys
 import time
-from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,6 +39,8 @@ from dp2emu.fuzz.growth import Heaviest
 from dp2emu.fuzz.minimize import Budget, shrink_bytes
 from dp2emu.fuzz.target import Expecting, Target, Trial
 from dp2emu.guard_pages import Edge, GuardPages
+from dp2emu.inputs import read_file
+from dp2emu.outputs import write_file
 from dp2emu.process.worker import end_with_parent
 
 _STRUCTURED = 16
@@ -95,6 +98,7 @@ class Board:
     def __init__(self, path: Path, most: int) -> None:
         """Map the file ``path``, made if absent, with room for an input of ``most`` bytes."""
         size = _INPUT + most
+        self._found = path.with_suffix(".json")
         if not path.exists() or path.stat().st_size < size:
             path.write_bytes(bytes(size))
         with open(path, "r+b") as file:
@@ -117,6 +121,16 @@ class Board:
         """Add cases to those of all workers that have had this board."""
         (cases,) = _CASES.unpack_from(self._map, _INPUT - _CASES.size)
         _CASES.pack_into(self._map, _INPUT - _CASES.size, cases + more)
+
+    def tell(self, found: Mapping[str, int]) -> None:
+        """Store how many inputs led to each finding, by its name."""
+        write_file(self._found, json.dumps(found).encode())
+
+    def told(self) -> dict[str, int]:
+        """Return how many inputs led to each finding, by its name."""
+        if not self._found.exists():
+            return {}
+        return dict(json.loads(read_file(self._found)))
 
     def read(self) -> Vitals:
         """Return the counts and the current input that the worker stored last."""
@@ -190,6 +204,7 @@ class Worker:
         self._coverage = Coverage(target.cover)
         self._findings = Findings(folder / "findings")
         self._known: set[str] = set()
+        self._inputs = Counter(board.told())
         self._trial: Trial = target.make()
         self._ready: deque[bytes] = deque()
         seeds = (target.seed(self._rng)[: target.most] for _ in range(_SEEDS))
@@ -355,9 +370,11 @@ class Worker:
         return target.mutate(rng, self.corpus.pick(rng), self.corpus.pick(rng))[: target.most]
 
     def _found(self, finding: Finding) -> None:
+        self._inputs[finding.name] += 1
         if finding.site in self._known or self._findings.has(finding):
             return
         self._known.add(finding.site)
+        self._board.tell(self._inputs)
         if self.target.smaller is None:
             self._findings.save(self._smaller(finding), self.target)
         else:
@@ -393,6 +410,7 @@ class Worker:
         self._report()
 
     def _report(self) -> None:
+        self._board.tell(self._inputs)
         self._board.count(len(self._features), self._coverage.lines, len(self.corpus))
         self._board.begin(self.execs, b"")
 

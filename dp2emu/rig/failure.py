@@ -9,6 +9,7 @@ from itertools import dropwhile, takewhile
 import msgspec
 
 from dp2emu.errors import Dp2Error
+from dp2emu.escaping import plain
 from dp2emu.rig.symbols import place_in
 
 
@@ -35,9 +36,9 @@ class Finding(msgspec.Struct, frozen=True):
     @property
     def key(self) -> str:
         """Return text that is equal for findings of one mistake: the kind and the innermost
-        functions, or ``what`` without a stack.
+        functions, or ``what`` without a stack and without standard error.
         """
-        return f"{self.kind.value}: {' < '.join(self.stack[:_KEYED]) or self.what}"
+        return f"{self.kind.value}: {' < '.join(self.stack[:_KEYED]) or self.what.partition(_SAID)[0]}"
 
     @property
     def report(self) -> str:
@@ -106,12 +107,12 @@ def finding_of(output: str, status: int | None) -> Finding:
     if marked is not None and marked[1] in FindingKind._value2member_map_:
         what = marked[2]
         if what == _ABORTED:
-            what += _last_line(output[: marked.start()])
+            what += _last_words(output[: marked.start()])
         names = _told_stack(output[marked.end() :], returned=marked[2] == _ABORTED)
         return Finding(FindingKind(marked[1]), what, names, _address(marked))
     if status is not None and status < 0:
         return Finding(FindingKind.CRASH, f"signal {-status}")
-    return Finding(FindingKind.CRASH, f"it ended with {status}{_last_line(output)}")
+    return Finding(FindingKind.CRASH, f"it ended with {status}{_last_words(output)}")
 
 
 def _told_stack(output: str, *, returned: bool) -> tuple[str, ...]:
@@ -147,6 +148,23 @@ def _stack(output: str, report: re.Match[str]) -> tuple[str, ...]:
     return tuple(names[:until])
 
 
-def _last_line(output: str) -> str:
+def said(output: str) -> str:
+    r"""Return the last lines of ``output`` (standard error) for the end of an error, escaped and
+    bounded; empty if there are none.
+
+    >>> print(said("warning\n\x1b[1mlibfoo.so: not found\n"))
+    ; standard error: warning | \x1b[1mlibfoo.so: not found
+    """
+    lines = [line for line in output.splitlines() if line.strip()][-_LINES:]
+    words = " | ".join(plain(line.strip()[:_LINE_CHARACTERS]) for line in lines)
+    return f"{_SAID}{words}" if words else ""
+
+
+_SAID = "; standard error: "
+_LINES = 3
+_LINE_CHARACTERS = 200
+
+
+def _last_words(output: str) -> str:
     lines = output.strip().splitlines()
-    return f": {lines[-1]}" if lines else ""
+    return f": {plain(lines[-1][:_LINE_CHARACTERS])}" if lines else ""

@@ -266,6 +266,7 @@ class Host:
             lpDDLcl=ctypes.addressof(self._directdraw),
             lpDDSLcl=self._pointer(record.color),
             lpDDSZLcl=self._pointer(record.depth),
+            dwrstates=os.getpid(),  # dwPID of the union
             dwhContext=record.interface - _OLDEST,
         )
         if record.context in self._contexts:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import weakref
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -48,7 +49,7 @@ from dp2emu.process.worker import call_of, command_of
 from dp2emu.rig import wire
 from dp2emu.rig.capabilities import Capabilities, ask_capabilities
 from dp2emu.rig.describing import make_payload
-from dp2emu.rig.failure import Finding, FindingKind, RigFailure, finding_of
+from dp2emu.rig.failure import Finding, FindingKind, RigFailure, finding_of, said
 from dp2emu.rig.surface_budget import SurfaceBudget
 from dp2emu.rig.wire import Ask, Message, Reply, receive
 
@@ -59,6 +60,8 @@ _START_SECONDS = 60.0
 """Seconds, at least, that a process may take from its start to its first reply."""
 _STOP_SECONDS = 1.0
 _REPORT_BYTES = 1 << 16
+_SAID_BYTES = 2000
+"""Bytes at the end of standard error whose last lines an error quotes."""
 _FIXED_BYTES = 128
 """Upper bound, in bytes, of what a record's payload has besides data (of memory or of a call)."""
 
@@ -121,8 +124,10 @@ class Served:
         self._process: Command | _Forked | None = None
         self._watchdog: Watchdog | None = None
         self._output: Any = None
+        self._heard = 0
         self._abi = 0
         self._payload_bytes = 0
+        self._windows: deque[list[bytes]] = deque()
         self._surfaces: dict[int, SurfaceDesc] = {}
         self._budget = SurfaceBudget(limits)
 
@@ -237,19 +242,37 @@ class Served:
         ``performed`` is the number of replies that came, also if RigFailure is raised.  All
         requests together may take ``timeout`` seconds.
         """
+        self.send(requests)
+        return self.replies()
+
+    def send(self, requests: Iterable[Request]) -> None:
+        """Begin to perform requests, as many as a pipe holds: the driver plays them while the
+        caller does something else.  ``replies`` must follow before any other request.
+        """
         self._start()
         self.performed = 0
         packed = [self._packed(request) for request in requests]
+        self._windows = deque(_windows(packed))
+        with self._supervised(self._timeout):
+            self._send_window()
+
+    def replies(self) -> list[Answer | int | bytes]:
+        """Perform the rest of the requests that were sent, and return as ``perform``."""
         replies: list[Answer | int | bytes] = []
         with self._supervised(self._timeout):
-            for window in _windows(packed):
-                assert self._process is not None
-                self._process.stdin.write(b"".join(window))
-                self._process.stdin.flush()
-                for _ in window:
+            while self._windows:
+                for _ in self._windows[0]:
                     replies.append(self._reply(receive(self._take)))
                     self.performed += 1
+                self._windows.popleft()
+                self._send_window()
         return replies
+
+    def _send_window(self) -> None:
+        assert self._process is not None
+        if self._windows:
+            self._process.stdin.write(b"".join(self._windows[0]))
+            self._process.stdin.flush()
 
     def _packed(self, request: Request) -> bytes:
         """Return the bytes of a request."""
@@ -302,7 +325,8 @@ class Served:
             _stop(process)
         if self._output is not None:
             self._output.close()
-            self._output = None
+            self._output, self._heard = None, 0
+        self._windows.clear()
         self._surfaces.clear()
         self._budget.clear()
 
@@ -378,7 +402,7 @@ class Served:
         if result in (wire.CORRUPT, wire.UNKNOWN):
             self._broken("the stub could not read what it was asked")
         if result != HResult.D3D_OK:
-            raise Fault(result, hr_name(result))
+            raise Fault(result, hr_name(result) + self._said())
 
     def _head(self, head: Head, reply: Message) -> tuple[int, ...]:
         try:
@@ -452,7 +476,18 @@ class Served:
         return finding_of(self._output.read(_REPORT_BYTES).decode("utf-8", "replace"), status)
 
     def _broken(self, what: str) -> NoReturn:
-        self._fail(Finding(FindingKind.PROTOCOL, what))
+        self._fail(Finding(FindingKind.PROTOCOL, what + self._said()))
+
+    def _said(self) -> str:
+        """Return what the process has written to standard error since this was last asked, for
+        the end of an error; nothing where a file cannot be read beside a process that writes it.
+        """
+        if self._output is None or not hasattr(os, "pread"):
+            return ""
+        file = self._output.fileno()
+        size = os.fstat(file).st_size
+        start, self._heard = max(self._heard, size - _SAID_BYTES), size
+        return said(os.pread(file, size - start, start).decode("utf-8", "replace"))
 
     def _fail(self, finding: Finding) -> NoReturn:
         self.close()

@@ -174,6 +174,14 @@ def test_nothing_is_said_about_a_clear_without_rectangles() -> None:
     check_walk(answered(clear + create(1), FAILED, 12), Since.DX9)
 
 
+def test_nothing_is_said_about_what_follows_an_extension() -> None:
+    extended = token(Op.EXT, struct.pack("<3I", 1, 12, 7))
+    check_walk(answered(extended + create(1), FAILED, 13), Since.DX9)
+    check_walk(answered(extended[:-4]), Since.DX9)
+    plain = token(Op.EXT, struct.pack("<2I", 1, 8))
+    assert "not the start" in site_of(plain + create(1), FAILED, 13)
+
+
 def test_a_response_has_an_answer() -> None:
     with pytest.raises(Deviation, match="a response without an answer"):
         told((create(3), response()))

@@ -1,4 +1,5 @@
-/* Entry points of a driver that accepts every call, context and surface, and does nothing. */
+/* Entry points of a driver that accepts every call, surface and context of a process, and does
+ * nothing. */
 #include "dp2.h"
 
 dp2_u32 D3dDrawPrimitives2(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data)
@@ -10,7 +11,7 @@ dp2_u32 D3dDrawPrimitives2(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data)
 
 dp2_u32 D3dContextCreate(DP2_NAME(D3DHAL_CONTEXTCREATEDATA) *data)
 {
-    data->ddrval = 0;
+    data->ddrval = data->dwrstates ? 0 : D3DHAL_OUTOFCONTEXTS; /* dwPID */
     return DDHAL_DRIVER_HANDLED;
 }
 

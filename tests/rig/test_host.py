@@ -57,6 +57,11 @@ def driver(process: Served) -> Iterator[Served]:
         process.destroy_surface(handle)
 
 
+def test_a_context_is_created_for_a_process(driver: Served) -> None:
+    driver.create_context(1)
+    driver.destroy_context(1)
+
+
 def words(rig: Served, handle: int) -> list[int]:
     return list(struct.unpack("<12I", rig.read(handle, 0, 48)))
 

@@ -33,7 +33,8 @@ from tests.rig.calls import (
     submitted,
 )
 
-NARROW = shlex.join([sys.executable, str(Path(__file__).with_name("narrow.py"))])
+NARROW_FILE = Path(__file__).with_name("narrow.py")
+NARROW = shlex.join([sys.executable, str(NARROW_FILE)])
 MAKERS: dict[str, Callable[..., Served]] = {
     "native": lambda *bugs, timeout=10.0: NativeDriver(sample(*bugs), timeout=timeout),
     "pipe": lambda *bugs, timeout=10.0: PipeRig(str(served_sample(*bugs)), timeout=timeout),
@@ -260,6 +261,18 @@ def test_a_call_goes_out_in_the_layout_of_the_other_side() -> None:
         assert rig.time == 9
         with pytest.raises(Unsupported, match="more than 3968 bytes"):
             submitted(rig, bytes(5000))
+
+
+def test_an_error_quotes_what_the_driver_said_before(tmp_path: Path) -> None:
+    told = "import sys; sys.stderr.write('\\x1b[1mlibfoo.so: not found\\n')"
+    script = tmp_path / "refusing.py"
+    refusing = NARROW_FILE.read_text().replace("DONE.pack(0)", "DONE.pack(0x88760024)")
+    script.write_text(f"{told}\n{refusing}")
+    with PipeRig(shlex.join([sys.executable, str(script)])) as rig:
+        with pytest.raises(Fault, match=r"standard error: \\x1b\[1mlibfoo.so: not found"):
+            rig.create_context(CONTEXT)
+        with pytest.raises(Fault, match="^((?!standard error).)*$"):
+            rig.create_context(CONTEXT)
 
 
 def test_a_reply_of_the_wrong_sort_breaks_the_protocol() -> None:

@@ -1186,6 +1186,9 @@ DP2_FUNCTION dp2stub_context *dp2stub_context_of(dp2stub *stub, int used, dp2log
     return NULL;
 }
 
+/* The dwPID of D3DHAL_CONTEXTCREATEDATA: any number of a process, of which there is one. */
+#define DP2STUB_PROCESS 1u
+
 /* dwhContext tells the interface before it takes the handle: 2 is DirectX 6. */
 DP2_FUNCTION dp2_u32 dp2stub_open(dp2stub *stub, const dp2_u8 *at)
 {
@@ -1197,6 +1200,7 @@ DP2_FUNCTION dp2_u32 dp2stub_open(dp2stub *stub, const dp2_u8 *at)
     data.lpDDLcl = dp2stub_early(stub) ? (dp2_uptr)&stub->adapter : (dp2_uptr)&stub->directdraw;
     data.lpDDSLcl = dp2stub_named(stub, dp2stub_find(stub, dp2stub_u64(at + 16)));
     data.lpDDSZLcl = dp2stub_named(stub, dp2stub_find(stub, dp2stub_u64(at + 24)));
+    data.dwrstates = DP2STUB_PROCESS; /* dwPID of the union */
     data.dwhContext = DP2_U32(at + 4) - 4;
     context->number = dp2stub_u64(at + 8);
     if (stub->driver.create)
