@@ -10,7 +10,7 @@ from dp2emu.argument_check import checked
 from dp2emu.conform.announced import announced_cases, demanded
 from dp2emu.conform.case import Case, Expect
 from dp2emu.conform.coverage import coverage_cases
-from dp2emu.conform.disputed import disputed
+from dp2emu.conform.disputed import disputed, settled
 from dp2emu.conform.draws import draw_cases, state_cases
 from dp2emu.conform.indices import index_cases
 from dp2emu.conform.lengths import length_cases
@@ -57,6 +57,7 @@ def kit(
     state, structure or query of a later version.  With ``wild``, cases are among them that send
     what no runtime sends, such as unknown contexts.  With the ``capabilities`` of a driver there
     are cases of what it announces (``announced.*``), and it may not refuse what it announces.
+    Nor are rules disputed then that its guard band settles.
     Raises UsageError if there are no such cases.
 
     >>> [case.name for case in kit("query.order")]
@@ -69,7 +70,7 @@ def kit(
     cases = tuple(case for case in _cases(Since(ddi)) if wild or not case.wild)
     if capabilities is not None:
         announced = announced_cases(capabilities, Since(ddi))
-        cases = (*demanded(cases, capabilities), *announced)
+        cases = (*settled(demanded(cases, capabilities), capabilities), *announced)
     chosen = tuple(case for case in cases if not prefixes or case.name.startswith(prefixes))
     if not chosen:
         names = " or ".join(prefixes)

@@ -5,13 +5,21 @@ Such a case says which documents: ``Case.disputed``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
+from msgspec.structs import replace
+
+from dp2emu.conform.case import Case
+from dp2emu.conform.vertices import places_of
+from dp2emu.d3d.capabilities import Capabilities
 from dp2emu.dp2.table import Since
 
 _SAMPLES = "no document says it; sample drivers"
 _GUARD = "only a driver with a guard band gets vertices outside of the viewport"
 _ONE = "no document has a count other than 1; some drivers then read one record, some as many"
+
+_SIDES = "GuardBandLeft", "GuardBandTop", "GuardBandRight", "GuardBandBottom"
 
 _Reasons = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -52,3 +60,23 @@ def disputed(name: str, ddi: Since) -> str:
         if any(fnmatchcase(name, pattern) for pattern in patterns):
             return reason
     return ""
+
+
+def settled(cases: Iterable[Case], capabilities: Capabilities) -> Iterator[Case]:
+    """Yield the cases, without a dispute where what a driver announces settles it.
+
+    A driver whose guard band encloses all vertices of a case gets them from a runtime, and clips
+    at the viewport itself.  Source: the documentation of D3DCAPS9 (GuardBandLeft).
+    """
+    band = [capabilities.word(side) for side in _SIDES]
+    for case in cases:
+        clips = case.disputed == _GUARD and _encloses(band, places_of(case))
+        yield replace(case, disputed="") if clips else case
+
+
+def _encloses(band: list[float | None], places: Iterable[tuple[float, float]]) -> bool:
+    """Whether a guard band, left, top, right and bottom, is told and all places are in it."""
+    if None in band:
+        return False
+    left, top, right, bottom = (side or 0.0 for side in band)
+    return all(left <= x <= right and top <= y <= bottom for x, y in places)

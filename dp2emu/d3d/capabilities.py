@@ -33,6 +33,7 @@ _OLDER = {name: f"hwCaps.dpcTriCaps.dw{name}" for name in _PRIMITIVES} | {
     "MaxSimultaneousTextures": "wMaxSimultaneousTextures",
     "MaxTextureBlendStages": "wMaxTextureBlendStages",
     "MaxVertexBlendMatrices": "wMaxVertexBlendMatrices",
+    **{f"GuardBand{side}": f"dvGuardBand{side}" for side in ("Left", "Top", "Right", "Bottom")},
     **{
         name: f"dw{name}"
         for name in (

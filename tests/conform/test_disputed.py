@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from dp2emu.capture.records import ContextCreated, SurfaceCreated
 from dp2emu.conform import Case, Outcome, Verdict, kit, run_case, run_kit
 from dp2emu.conform.disputed import patterns
+from dp2emu.d3d.capabilities import Capabilities
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
@@ -101,6 +102,21 @@ def test_every_pattern_of_a_dispute_names_a_case(ddi: int) -> None:
 def test_a_base_vertex_is_unsigned_before_directx_9() -> None:
     (before,), (now,) = (kit("draw.negative_base", ddi=ddi) for ddi in (8, 9))
     assert before.disputed and not now.disputed
+
+
+BAND = "GuardBandLeft", "GuardBandTop", "GuardBandRight", "GuardBandBottom"
+WIDE, NARROW, NONE = (-64.0, -64.0, 64.0, 64.0), (0.0, 0.0, 32.0, 16.0), (0.0, 0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("ddi", (6, 7, 8, 9))
+def test_a_guard_band_settles_what_is_drawn_beyond_the_viewport(ddi: int) -> None:
+    names = "draw.viewport", "draw.coverage.outside", "draw.coverage.across"
+    prefix = "dv" if ddi < 8 else ""
+    for sides, settled in ((WIDE, names), (NARROW, names[:1]), (NONE, ())):
+        device = dict(zip((prefix + side for side in BAND), sides, strict=True))
+        cases = kit(*names, ddi=ddi, capabilities=Capabilities(ddi, device))
+        assert {case.name for case in cases if not case.disputed} == {*settled}
+    assert all(case.disputed for case in kit(*names, ddi=ddi, capabilities=Capabilities(ddi)))
 
 
 def test_warnings_alone_leave_the_exit_code_0() -> None:

@@ -119,6 +119,8 @@ SAMPLE = (
 )  # fmt: skip
 
 
+LAYOUTS = {"nt": (), "9x": ("-DDP2STUB_9X",)}
+"""By Windows family, the options of a driver with its surface structures."""
 INFO = "sample_info.c"
 """The part of the sample driver that announces its capabilities."""
 
@@ -132,12 +134,18 @@ def sample(*bugs: str, ddi: int = 9, announces: bool = False, sanitized: bool = 
     return library("-".join(("sample", kind, str(ddi), *told, *bugs)), *objects, options=extra)
 
 
-def served_sample(*bugs: str, ddi: int = 9, announces: bool = False) -> Path:
-    """The sample driver of a DirectX version as a program that a pipe leads to."""
+def served_sample(
+    *bugs: str, ddi: int = 9, announces: bool = False, options: tuple[str, ...] = ()
+) -> Path:
+    """The sample driver of a DirectX version as a program that a pipe leads to.
+
+    ``options`` are of the compiler, such as one of ``LAYOUTS``.
+    """
     told = ("-DDP2STUB_HAS_GETDRIVERINFO",) if announces else ()
-    stub = _object("dp2stub.c", *told)
-    objects = sample_objects(bugs=bugs, ddi=ddi, announces=announces)
-    return built("-".join(("served", str(ddi), *told, *bugs)), (str(stub), *objects))
+    stub = _object("dp2stub.c", *told, *options)
+    objects = sample_objects(*options, bugs=bugs, ddi=ddi, announces=announces)
+    name = "-".join(("served", str(ddi), *told, *bugs))
+    return built(name, (str(stub), *objects), *options)
 
 
 def sample_objects(

@@ -21,6 +21,7 @@
      D3DPTADDRESSCAPS_BORDER)
 #define FILTERS (D3DPTFILTERCAPS_MINFPOINT | D3DPTFILTERCAPS_MAGFPOINT)
 #define LARGEST 2048u  /* texels of a side */
+#define BAND 2048.0f  /* pixels of a guard band to each side */
 #ifdef BUG_ANNOUNCES_MORE
 #define MORE_OPS (D3DTEXOPCAPS_BUMPENVMAP | D3DTEXOPCAPS_BUMPENVMAPLUMINANCE)
 #define STAGES 2
@@ -146,6 +147,8 @@ static dp2_u32 extended(DD_GETDRIVERINFODATA *data)
     all.dwSize = SAMPLE_DDI > 6 ? sizeof(all) : EXTENDED6;
     all.dwMinTextureWidth = all.dwMinTextureHeight = 1;
     all.dwMaxTextureWidth = all.dwMaxTextureHeight = LARGEST;
+    all.dvGuardBandLeft = all.dvGuardBandTop = -BAND;
+    all.dvGuardBandRight = all.dvGuardBandBottom = BAND;
     all.dwStencilCaps = STENCILS;
     all.dwTextureOpCaps = TEXTURE_OPS;
     all.wMaxTextureBlendStages = all.wMaxSimultaneousTextures = STAGES;
@@ -195,6 +198,8 @@ static const device_caps *device(void)
     all.TextureOpCaps = TEXTURE_OPS;
     all.TextureAddressCaps = ADDRESSES;
     all.TextureFilterCaps = FILTERS;
+    all.GuardBandLeft = all.GuardBandTop = -BAND;
+    all.GuardBandRight = all.GuardBandBottom = BAND;
     all.StencilCaps = STENCILS;
     all.MaxTextureWidth = all.MaxTextureHeight = LARGEST;
     all.MaxTextureBlendStages = all.MaxSimultaneousTextures = STAGES;
