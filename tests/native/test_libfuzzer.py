@@ -17,7 +17,6 @@ FOUND = {
     "CRASHES": "AddressSanitizer: SEGV",
     "HANGS": "libFuzzer: timeout",
     "INDEX_CHECK": "AddressSanitizer: SEGV",
-    "OVERRUNS": "AddressSanitizer: heap-buffer-overflow",
     "SETPRIORITY_LENGTH": "dwErrorOffset is not the start of a token",
     "UNKNOWN_SKIPPED": "dp2fuzz: ",
 }
