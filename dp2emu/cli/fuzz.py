@@ -152,7 +152,8 @@ def _write_results(ended: Progress, plan: Plan, junit_path: str | None) -> None:
     for name, inputs in zip(ended.findings, ended.inputs, strict=True):
         report = read_file(plan.folder / "findings" / f"{name}.txt").decode("utf-8", "replace")
         site = report.partition("\n")[0]
-        cases.append(CaseResult(ended.target, name, Result.FAILURE, f"{site}{_by(inputs)}", report))
+        what = f"{site}{_by(inputs)}"
+        cases.append(CaseResult(ended.target, name, Result.FAILURE, what, report))
     counts = {"execs": ended.execs, "seed": plan.seed, "corpus": ended.corpus}
     write_junit(junit_path, f"dp2emu fuzz {ended.target}", cases, **counts)
 

@@ -184,55 +184,62 @@ class Session:
         announced = self.about.capabilities
         told = None if announced is None else announced.queries
         asked = [kind for kind in _ASKED if told is None or kind in told]
-        answers = [self._probed(rig_inputs.created(kind)) for kind in asked]
+        answers = self._probed([rig_inputs.created(kind) for kind in asked])
         types = tuple(
             kind for kind, answer in zip(asked, answers, strict=True)
             if answer is not None and answer.ddrval == HResult.D3D_OK
         )  # fmt: skip
         self.about = replace(self.about, types=types)
-        self.prompt = bool(types) and all(self._answers_at_once() for _ in range(_PROBES))
-
-    def _answers_at_once(self) -> bool:
-        """Return whether a call that ends a query of each type answers them."""
-        asked = b"".join(create(n, kind) + end(n) for n, kind in enumerate(self.about.types, 1))
-        answer = self._probed(asked)
-        return answer is not None and answer.response[2:4] == struct.pack(
-            "<H", len(self.about.types)
+        ended = b"".join(create(n, kind) + end(n) for n, kind in enumerate(types, 1))
+        count = struct.pack("<H", len(types))
+        self.prompt = bool(types) and all(
+            answer is not None and answer.response[2:4] == count
+            for answer in self._probed([ended] * _PROBES)
         )
 
     def _probe_opcodes(self) -> None:
-        """Set ``known``; a driver that fails at tokens with a count of 0 is asked for few more."""
-        found, failures = {}, 0
-        for op in rig_inputs.tokens_until(self._ddi):
-            answer = self._probed(_none_of(op))
-            if answer is not None:
-                found[op] = answer
-                continue
-            failures += 1
-            if failures == _PROBE_FAILURES:
-                break
-        self.known = known_opcodes(found)
+        """Set ``known``, by tokens with a count of 0."""
+        ops = rig_inputs.tokens_until(self._ddi)
+        answers = self._probed([_none_of(op) for op in ops])
+        told = zip(ops, answers, strict=True)
+        self.known = known_opcodes({op: answer for op, answer in told if answer is not None})
 
-    def _probed(self, commands: bytes) -> Answer | None:
-        """Return the answer to commands in a context of their own; None if the driver fails."""
-        data = bytes(1) + commands
+    def _probed(self, commands: Sequence[bytes]) -> list[Answer | None]:
+        """Return the answer to each of the commands in a context of its own; None where the
+        driver fails.  After several failures it is asked no more.
+
+        All go to the driver at once, and one by one if it fails.
+        """
+        records = [rig_programs.records(Known(self._ddi), bytes(1) + each) for each in commands]
         try:
-            replies = self._alone(rig_programs.records(Known(self._ddi), data))
+            rest = iter(self._alone(chain.from_iterable(records)))
+            return [_answer_in(list(islice(rest, len(each)))) for each in records]
         except RigFailure:
             self.restart()
-            return None
-        return next((each for each in replies if isinstance(each, Answer)), None)
+        answers: list[Answer | None] = []
+        for each in records:
+            try:
+                failed = answers.count(None) >= _PROBE_FAILURES
+                answers.append(None if failed else _answer_in(self._alone(each)))
+            except RigFailure:
+                self.restart()
+                answers.append(None)
+        return answers
 
     def _probe_picture(self) -> None:
         """Set ``draws``: one of a few tame programs changes the picture."""
-        for number in range(_PROBES):
-            records = rig_programs.records(replace(self.about, types=()), bytes((TAME, number)))
-            try:
-                *_, picture = self._alone([*records, Finish(), _PICTURE])
-                self.draws |= isinstance(picture, bytes) and any(picture)
-            except RigFailure:
-                self.restart()
-                return
+        about = replace(self.about, types=())
+        try:
+            replies = self._alone(
+                request
+                for number in range(_PROBES)
+                for request in (*rig_programs.records(about, bytes((TAME, number))), Finish(),
+                                _PICTURE)
+            )  # fmt: skip
+        except RigFailure:
+            self.restart()
+            return
+        self.draws = any(any(each) for each in replies if isinstance(each, bytes))
 
     # Inputs
 
@@ -452,6 +459,10 @@ class Session:
             assert self._emulator is not None and self._setting.tolerance is not None
             mine = self._emulator.read(TARGET, 0, 4 * SIDE * SIDE)
             check_picture(mine, picture, self._setting.tolerance, SIDE)
+
+
+def _answer_in(replies: Replies) -> Answer | None:
+    return next((each for each in replies if isinstance(each, Answer)), None)
 
 
 def _bytes_of(call: Call) -> bytes:

@@ -38,7 +38,8 @@ class Finding(msgspec.Struct, frozen=True):
         """Return text that is equal for findings of one mistake: the kind and the innermost
         functions, or ``what`` without a stack and without standard error.
         """
-        return f"{self.kind.value}: {' < '.join(self.stack[:_KEYED]) or self.what.partition(_SAID)[0]}"
+        where = " < ".join(self.stack[:_KEYED]) or self.what.partition(_SAID)[0]
+        return f"{self.kind.value}: {where}"
 
     @property
     def report(self) -> str:

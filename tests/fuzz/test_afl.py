@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dp2emu.fuzz.afl import export
-from tests.native.building import HERE, built, sample_objects
+from tests.native.building import HERE, INCLUDES, SAMPLE, built, sample_objects
 
 ROOT = HERE.parents[1]
 LENGTHS = ("CLEAR_LENGTH", "CONSTB_LENGTH", "PATCH_TAILS", "SETLIGHT_LENGTH", "SETPRIORITY_LENGTH",
@@ -60,6 +61,37 @@ def test_afl_finds_every_planted_length(bug: str, tmp_path: Path) -> None:
     found = sorted(out.rglob("crashes/id*"))
     assert found, done.stdout[-2000:]
     assert subprocess.run([harness(bug), found[0]], stderr=subprocess.DEVNULL).returncode < 0
+
+
+def shipped(bug: str, place: Path) -> Path:
+    """The shipped harness with the sample driver, built by the page's line in a shell."""
+    page = (ROOT / "docs" / "fuzzing.rst").read_text("utf-8")
+    (line,) = re.findall(r"^    (afl-clang-fast .*mydriver.*)$", page, re.MULTILINE)
+    sources = " ".join(str(HERE / source) for source in SAMPLE)
+    line = line.replace("mydriver.c", f"-DBUG_{bug} -I {HERE} {sources}")
+    script = f"set -e\nINCLUDES={INCLUDES}\n{line}"
+    subprocess.run(["bash", "-c", script], cwd=place, check=True, capture_output=True)
+    return place / "fuzzed"
+
+
+def fuzzed(bug: str, place: Path, tries: int) -> list[Path]:
+    """What AFL++ finds with the shipped harness: inputs that crash."""
+    if not shutil.which("afl-clang-fast"):
+        pytest.skip("this machine has no afl-clang-fast")
+    export(place)
+    settings = ANYWHERE | {
+        "AFL_PYTHON_MODULE": "dp2emu.fuzz.afl", "AFL_CUSTOM_MUTATOR_ONLY": "1",
+        "AFL_BENCH_UNTIL_CRASH": "1", "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
+    }  # fmt: skip
+    command = ["afl-fuzz", "-t", "1000+", "-i", place / "corpus", "-o", place / "out",
+               "-x", place / "dp2.dict", "-E", str(tries), "--", shipped(bug, place)]  # fmt: skip
+    subprocess.run(command, cwd=place, env=os.environ | settings, capture_output=True)
+    return sorted((place / "out").rglob("crashes/id*"))
+
+
+@pytest.mark.slow
+def test_afl_finds_a_planted_mistake_with_the_shipped_harness(tmp_path: Path) -> None:
+    assert fuzzed("CLEAR_LENGTH", tmp_path, 50000)
 
 
 def documented() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 from pathlib import Path
@@ -23,6 +24,7 @@ from dp2emu.fuzz.rig_judge import Queries, Seen, check_continued, check_walk, se
 from dp2emu.fuzz.rigs import RigSetting, Session, target_of
 from dp2emu.fuzz.target import Deviation
 from tests.cli.running import dp2emu
+from tests.conform.mistakes import DOUBTED, SAID
 from tests.native.building import HERE, sample, served_sample
 
 PAIR = dwords(Op.CLEAR, 1, 0, 0, 0)
@@ -147,7 +149,7 @@ def played(spec: str, inputs: int, ddi: int = 9) -> Session:
     return session
 
 
-@pytest.mark.parametrize("kind", ["native", "pipe"])
+@pytest.mark.parametrize("kind", ["native", pytest.param("pipe", marks=pytest.mark.slow)])
 def test_a_driver_without_a_mistake_keeps_all_rules(kind: str) -> None:
     spec = f"native:{sample()}" if kind == "native" else f"pipe:{served_sample()}"
     session = played(spec, 4)
@@ -155,6 +157,7 @@ def test_a_driver_without_a_mistake_keeps_all_rules(kind: str) -> None:
     assert Op.CLEAR in session.known and session.draws
 
 
+@pytest.mark.slow
 def test_a_crash_is_one_finding_with_call_token_and_stack() -> None:
     session = Session(RigSetting(f"native:{sample('CRASHES')}"))
     session.restart()
@@ -207,7 +210,7 @@ def cause_of(bug: str, commands: bytes) -> str:
 @pytest.mark.parametrize(
     "behind",
     [
-        create(1),
+        pytest.param(create(1), marks=pytest.mark.slow),
         pytest.param(b"\xff\0\0\0", marks=pytest.mark.slow),
         pytest.param(dwords(Op.DELETEQUERY, 7), marks=pytest.mark.slow),
     ],
@@ -234,24 +237,28 @@ FINDABLE = (
     "CAPACITY_OF_CALL", "CAPTURE_IGNORED", "CHANNEL_ORDER", "CLEAR_FIRST_RECT",
     "CLEAR_IGNORES_RECTS", "CLEAR_INCLUSIVE", "CLEAR_LENGTH", "CONSTB_LENGTH", "CRASHES",
     "CULL_INVERTED", "CUT_PASSED", "DELETED_ANSWERS", "DIFFUSE_OFFSET", "EDGES_DRAWN",
-    "EMPTY_RESPONSE", "END_COUNTS_ALL", "ERROR_OFFSET_FROM_FIRST", "EXECUTE_IGNORED",
+    "EMPTY_RESPONSE", "ERROR_OFFSET_BEHIND", "ERROR_OFFSET_FROM_FIRST", "EXECUTE_IGNORED",
     "FAN_CENTRE", "FAN_DOUBLES_FIRST", "FIRST_DELETED", "FIRST_DRAW", "FIRST_STATE",
-    "FIRST_TARGET", "FIRST_TRIANGLE", "HANGS", "IMM_NOT_ALIGNED", "INDEX_16_BITS", "INDEX_CHECK",
-    "ISSUE_FLAGS", "LEFT_OVER_LOST", "MIN_INDEX_ADDED", "NEWEST_FIRST", "NO_CONTINUE",
-    "NO_RESERVE", "OFFSET_IN_VERTICES", "OVERRUNS", "PATCH_TAILS", "RECORDS_AND_SETS",
-    "RESTART_ADDS", "SETLIGHT_LENGTH", "SETPRIORITY_LENGTH", "SETRENDERTARGET_LENGTH",
-    "SETTEXLOD_LENGTH", "STREAM_OFFSET", "TOTAL_WITHOUT_HEADER", "UNKNOWN_SKIPPED",
-    "VERTEX_SIZE_LATE",
+    "FIRST_TARGET", "FIRST_TRIANGLE", "HALF_PIXEL", "HANGS", "IMM_NOT_ALIGNED", "INDEX_16_BITS",
+    "INDEX_CHECK", "INDEX_START_IGNORED", "INDICES_UNCHECKED", "ISSUE_FLAGS", "LEFT_OVER_LOST",
+    "MASK_IGNORED", "MASK_ORDER", "MIN_INDEX_ADDED", "NEWEST_FIRST", "NO_CONTINUE", "NO_RESERVE",
+    "OFFSET_IN_VERTICES", "OVERRUNS", "PATCH_TAILS", "PREVIOUS_STRIDE", "RECORDS_AND_SETS",
+    "RESTART_ADDS", "REVSUBTRACT", "SCISSOR_ALWAYS", "SCISSOR_SIZED", "SETLIGHT_LENGTH",
+    "SETPRIORITY_LENGTH", "SETRENDERTARGET_LENGTH", "SETTEXLOD_LENGTH", "SHORT_HEADER",
+    "STALE_INDICES", "START_IGNORED", "START_INDEX_IGNORED", "STREAM_OFFSET", "STRIP_LAST",
+    "STRIP_WINDING", "TOTAL_WITHOUT_HEADER", "UNKNOWN_SKIPPED", "VERTEX_SIZE_LATE",
+    "VIEWPORT_IGNORED", "VIEWPORT_SIDES",
 )  # fmt: skip
 """Planted mistakes of the sample driver that inputs have shown."""
 HIDDEN = {
     "CLEAR_WITHOUT_RECT": "documents disagree about the size of a CLEAR without rectangles",
+    "END_COUNTS_ALL": "no document says what a query counts that ends without having begun",
     "INDEX_WRAPS": "no program has more than 65,536 vertices",
 }
 """Planted mistakes that an input cannot show, with the reason."""
 
 
-def test_no_mistake_is_both_findable_and_hidden() -> None:
+def test_each_known_mistake_is_findable_or_hidden() -> None:
     assert not set(FINDABLE) & set(HIDDEN)
     planted = {
         bug
@@ -259,17 +266,33 @@ def test_no_mistake_is_both_findable_and_hidden() -> None:
         for bug in re.findall(r"BUG_(\w+)", path.read_text("ascii"))
     }
     assert {*FINDABLE, *HIDDEN} <= planted
+    known = {*SAID, *(bug for bug, _ in DOUBTED)}
+    assert known <= {*FINDABLE, *HIDDEN}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bug", FINDABLE)
 def test_a_planted_mistake_is_found(bug: str, tmp_path: Path) -> None:
-    ran = dp2emu("fuzz", "--rig", f"native:{sample(bug)}", "--corpus", tmp_path, "--seconds", 60)
+    spec = f"native:{sample(bug)}"
+    ran = dp2emu("fuzz", "--rig", spec, "--corpus", tmp_path, "--execs", 20000, "--seed", 1)
     assert ran.code == 1
     reports = [path.read_text() for path in (tmp_path / "findings").glob("*.txt")]
     assert reports
     for path in (tmp_path / "findings").glob("*.dp2"):
         assert path.with_suffix(".c").exists()
+
+
+@pytest.mark.slow
+def test_a_finding_has_a_count_of_inputs_in_all_reports(tmp_path: Path) -> None:
+    spec, junit = f"native:{sample('CUT_PASSED')}", tmp_path / "fuzz.xml"
+    ran = dp2emu("fuzz", "--rig", spec, "--corpus", tmp_path / "c", "--execs", 400, "--jobs", 2,
+                 "--json", "--junit", junit)  # fmt: skip
+    told = json.loads(ran.out)
+    assert ran.code == 1 and told["jobs"] == 2 and told["execs"] == 400
+    assert len(told["inputs"]) == len(told["findings"]) > 0 and min(told["inputs"]) > 0
+    for name, inputs in zip(told["findings"], told["inputs"], strict=True):
+        words = f"({inputs} input{'s' * (inputs > 1)})"
+        assert f"{name} {words}" in ran.err and words in junit.read_text()
 
 
 @pytest.mark.slow

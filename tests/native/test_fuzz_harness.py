@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from dp2emu.conform.script import create, end
+from dp2emu.conform.script import create, end, token
+from dp2emu.d3d.dp2structs import Op
 from tests.native.building import INCLUDES, STRICT, built, compile_only, sample_objects
 
 EVENT = create(1) + end(1)
+MANY = b"".join(token(op, struct.pack("<6I", *items), 3) for op, items in (
+    (Op.CREATEQUERY, (1, 4, 2, 4, 3, 4)), (Op.ISSUEQUERY, (1, 1, 2, 1, 3, 1)),
+))  # fmt: skip
+"""Three queries of type VCACHE in commands of 56 bytes; their answers have 80."""
 CUT = EVENT[:-1]
 INVALID = b"\xff\0\0\0"
 
@@ -28,7 +34,7 @@ def tried(program: Path, folder: Path, *inputs: bytes) -> subprocess.CompletedPr
 
 
 def test_a_driver_without_a_mistake_is_not_accused(tmp_path: Path) -> None:
-    ran = tried(harness(), tmp_path, b"", EVENT, CUT, INVALID, EVENT + INVALID, EVENT * 8)
+    ran = tried(harness(), tmp_path, b"", EVENT, MANY, CUT, INVALID, EVENT + INVALID, EVENT * 8)
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
@@ -36,6 +42,7 @@ def test_a_driver_without_a_mistake_is_not_accused(tmp_path: Path) -> None:
     ("bug", "data", "what"),
     [
         ("CRASHES", EVENT, ""),
+        ("OVERRUNS", MANY, ""),
         ("ERROR_OFFSET_FROM_FIRST", EVENT + INVALID, "dwErrorOffset is not the start of a token"),
         pytest.param(
             "UNKNOWN_SKIPPED",

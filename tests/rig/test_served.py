@@ -271,7 +271,7 @@ def test_an_error_quotes_what_the_driver_said_before(tmp_path: Path) -> None:
     with PipeRig(shlex.join([sys.executable, str(script)])) as rig:
         with pytest.raises(Fault, match=r"standard error: \\x1b\[1mlibfoo.so: not found"):
             rig.create_context(CONTEXT)
-        with pytest.raises(Fault, match="^((?!standard error).)*$"):
+        with pytest.raises(Fault, match=r"^((?!standard error).)*$"):
             rig.create_context(CONTEXT)
 
 

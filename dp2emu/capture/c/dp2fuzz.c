@@ -6,7 +6,8 @@
  *     gcc -g dp2fuzz.c mydriver.c -o fuzzed                     ./fuzzed FILE... tries files
  *
  * Each input has a context of its own; surfaces stay.  The commands end where memory ends: at a
- * page without access, or at the sanitizer's poison.  Beside crashes it finds, and aborts at,
+ * page without access, or at the sanitizer's poison, in the smallest of a few surfaces that has
+ * room for them.  Beside crashes it finds, and aborts at,
  *   - a dwErrorOffset that is not the start of a token,
  *   - success for a stream that is cut off or has an invalid opcode,
  *   - responses that are longer than the command surface or malformed,
@@ -44,7 +45,7 @@
 #define DP2FUZZ_POISON
 #endif
 
-#define COMMANDS 1
+#define COMMANDS 8 /* and the handles behind it */
 #define TARGET 2
 #define VERTICES 3
 #define INDICES 4
@@ -68,6 +69,9 @@ dp2_u32 DP2_ENTRY D3dCreateSurfaceEx(DP2_NAME(DD_CREATESURFACEEXDATA) *data);
 #endif
 
 static dp2stub stub;
+/* Sizes of the command surfaces: the smallest that holds an input gets it, and its answers. */
+static const dp2_u32 rooms[] = {64, 128, 512, COMMAND_BYTES};
+#define ROOMS (int)(sizeof(rooms) / sizeof(rooms[0]))
 /* Filler bytes ahead of each surface, to be found unchanged. */
 static struct {
     dp2_u8 *from;
@@ -162,7 +166,8 @@ static void begin(void)
     stub.reserve = reserve;
     stub.release = free;
     stub.directdraw.lpGbl = (dp2_uptr)stub.adapter;
-    make(COMMANDS, 0, COMMAND_BYTES, 1, COMMAND_BYTES);
+    for (i = 0; i < ROOMS; i++)
+        make(COMMANDS + (dp2_u32)i, 0, rooms[i], 1, rooms[i]);
     make(TARGET, 1, SIDE, SIDE, 4 * SIDE * SIDE);
     make(VERTICES, 0, VERTEX_COUNT * VERTEX_BYTES, 1, VERTEX_COUNT * VERTEX_BYTES);
     make(INDICES, 0, 2 * VERTEX_COUNT, 1, 2 * VERTEX_COUNT);
@@ -205,10 +210,10 @@ static int token_begins(const dp2_walk *from, size_t offset)
     return walk.at == offset;
 }
 
-static void check_responses(const dp2_u8 *at, size_t size)
+static void check_responses(const dp2_u8 *at, size_t size, size_t room)
 {
     size_t left = size;
-    if (size > COMMAND_BYTES)
+    if (size > room)
         broken("a response longer than the command surface", (unsigned long)size);
     while (left) {
         size_t total = left < 8 ? 0 : DP2_U32(at + 4);
@@ -220,16 +225,17 @@ static void check_responses(const dp2_u8 *at, size_t size)
     }
 }
 
-static void draw(const dp2_u8 *bytes, size_t size)
+/* A call of `size` bytes at the end of a command surface, by its number in `rooms`. */
+static void draw(const dp2_u8 *bytes, size_t size, int number)
 {
     static dp2_u8 sent[COMMAND_BYTES];
     dp2stub_call_data data;
-    dp2stub_surface *commands = dp2stub_find(&stub, COMMANDS);
+    dp2stub_surface *commands = dp2stub_find(&stub, COMMANDS + (dp2_u32)number);
     dp2_walk walk;
     dp2stub_clear(&data, sizeof(data));
     data.dwhContext = 1;
-    data.lpDDCommands = COMMANDS;
-    data.dwCommandOffset = size ? (dp2_u32)(COMMAND_BYTES - size) & ~3u : 0;
+    data.lpDDCommands = COMMANDS + (dp2_u32)number;
+    data.dwCommandOffset = size ? (dp2_u32)(rooms[number] - size) & ~3u : 0;
     data.dwCommandLength = (dp2_u32)size;
     data.lpDDVertex = VERTICES;
     data.dwVertexType = FORMAT;
@@ -247,7 +253,7 @@ static void draw(const dp2_u8 *bytes, size_t size)
     if (data.dwVertexSize == 0) { /* where ddrval is */
         if (!token_begins(&walk, walk.end))
             broken("D3D_OK for a stream that cannot be decoded", data.dwErrorOffset);
-        check_responses(commands->level->memory, data.dwErrorOffset);
+        check_responses(commands->level->memory, data.dwErrorOffset, rooms[number]);
     } else if (size == 0) {
         broken("an empty call fails", data.dwVertexSize);
     } else if (data.dwErrorOffset >= walk.end || data.dwErrorOffset < walk.at ||
@@ -259,16 +265,18 @@ static void draw(const dp2_u8 *bytes, size_t size)
 static int try_input(const dp2_u8 *bytes, size_t size)
 {
     static const dp2_u8 none[1] = {0};
-    int i;
+    int i, number = 0;
     if (!stub.driver.draw)
         begin();
     if (size > COMMAND_BYTES)
         size = COMMAND_BYTES;
+    while (rooms[number] < size)
+        number++;
     context(1);
     if (size)
-        draw(bytes, size);
+        draw(bytes, size, number);
     for (i = 0; i < POLLS; i++)
-        draw(none, 0);
+        draw(none, 0, number);
     context(0);
     return 0;
 }
