@@ -20,7 +20,7 @@ from dp2emu.conform.evidence import Died
 from dp2emu.conform.features import token_names
 from dp2emu.conform.operands import is_field, rank
 from dp2emu.conform.running import Outcome, Verdict
-from dp2emu.conform.suspects import Suspect, Suspects, suspects
+from dp2emu.conform.suspects import Suspect, Suspects, features_of, suspects
 from dp2emu.conform.symptoms import is_drawn, numberless, proofs, reason, symptom
 
 __all__ = ["RULES", "Cause", "Rule", "causes"]
@@ -72,7 +72,9 @@ class _Shared(NamedTuple):
 def _competing(rule: str, failed: list[Outcome], run: Sequence[Outcome]) -> Groups:
     """Causes of at least two cases each, those of the most cases first."""
     left = {outcome.case.name: outcome for outcome in failed}
-    single, paired = suspects(failed, run), suspects(failed, run, pairs=True)
+    passed = [each for each in run if each.verdict is Verdict.PASSED]
+    cases, used = [each.case for each in passed], features_of([*failed, *passed])
+    single, paired = (suspects(failed, cases, used, pairs) for pairs in (False, True))
     symptoms = {name: proofs(outcome) for name, outcome in left.items()}
     made: list[Cause] = []
     while left:

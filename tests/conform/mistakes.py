@@ -160,7 +160,7 @@ SAID: dict[str, str] = {
     "LEFT_OVER_LOST": "not answered",
     "NEWEST_FIRST": "answered before",
     "NO_CONTINUE": "no RESPONSECONTINUE",
-    "NO_RESERVE": "bytes answered over",
+    "NO_RESERVE": "bytes answered over|overrun: .*behind command buffer",
     "RESTART_ADDS": "BEGIN while building starts again",
     "TOTAL_WITHOUT_HEADER": "passes the end of its block",
 }

@@ -220,8 +220,16 @@ def few(cases: Cases, mistake: Mistake) -> Cases:
     return tuple(case for case in cases if case.name in named) + tuple(rest)[::16]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("ddi", VERSIONS)
+NINE = [(ddi, "9x") for ddi in VERSIONS]
+
+
+@pytest.mark.parametrize(
+    ("ddi", "layout"),
+    [
+        *((ddi, "nt") for ddi in VERSIONS),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in NINE),
+    ],
+)
 def test_the_driver_of_each_version_follows_every_rule(ddi: int, layout: str) -> None:
     with PipeRig(str(served_sample(ddi=ddi, options=LAYOUTS[layout]))) as rig:
         outcomes = [o for o in run_kit(kit(ddi=ddi), rig) if o.verdict is not Verdict.PASSED]
