@@ -17,9 +17,10 @@ from dp2emu.argument_check import checked
 from dp2emu.conform.basics import colours, coverage, nothing
 from dp2emu.conform.cause import Cause, Groups, cause_of
 from dp2emu.conform.evidence import Died
+from dp2emu.conform.features import token_names
 from dp2emu.conform.operands import is_field, rank
 from dp2emu.conform.running import Outcome, Verdict
-from dp2emu.conform.suspects import Suspect, Suspects, suspects
+from dp2emu.conform.suspects import Suspect, Suspects, features_of, suspects
 from dp2emu.conform.symptoms import is_drawn, numberless, proofs, reason, symptom
 
 __all__ = ["RULES", "Cause", "Rule", "causes"]
@@ -71,7 +72,9 @@ class _Shared(NamedTuple):
 def _competing(rule: str, failed: list[Outcome], run: Sequence[Outcome]) -> Groups:
     """Causes of at least two cases each, those of the most cases first."""
     left = {outcome.case.name: outcome for outcome in failed}
-    single, paired = suspects(failed, run), suspects(failed, run, pairs=True)
+    passed = [each for each in run if each.verdict is Verdict.PASSED]
+    cases, used = [each.case for each in passed], features_of([*failed, *passed])
+    single, paired = (suspects(failed, cases, used, pairs) for pairs in (False, True))
     symptoms = {name: proofs(outcome) for name, outcome in left.items()}
     made: list[Cause] = []
     while left:
@@ -199,16 +202,23 @@ def _symptoms(group: Sequence[Outcome]) -> str:
 
 
 def _by_error(rule: str, failed: list[Outcome], run: Sequence[Outcome]) -> Groups:
-    """Causes of cases that have a symptom in common if these are many, else of one rule each."""
+    """Causes of cases that have a symptom in common if these are many, else of one rule each.
+
+    A rule of several tokens has a cause for each of them.
+    """
     alike: dict[str, list[Outcome]] = {}
     for outcome in failed:
         alike.setdefault(symptom(outcome), []).append(outcome)
-    groups: dict[str, list[Outcome]] = {}
-    for what, some in alike.items():
-        for outcome in some:
-            words = f"{_symptoms([outcome])}, against the rule: {outcome.case.rule}"
-            groups.setdefault(what if len(some) >= _MANY else words, []).append(outcome)
-    found = sorted(groups.items(), key=lambda item: -len(item[1]))
+    many = {what: some for what, some in alike.items() if len(some) >= _MANY}
+    groups: dict[tuple[str, frozenset[str]], list[Outcome]] = {}  # by rule without numbers
+    for outcome in (each for what, some in alike.items() if what not in many for each in some):
+        key = numberless(outcome.case.rule), token_names(outcome.case)
+        groups.setdefault(key, []).append(outcome)
+    found = [*many.items()]
+    for group in groups.values():
+        broken = f"{_symptoms(group)}, against the rule: {group[0].case.rule}"
+        found.append((broken, group))
+    found.sort(key=lambda item: -len(item[1]))
     return [cause_of(rule, what, group) for what, group in found], []
 
 

@@ -11,7 +11,8 @@ from dp2emu.conform.case import Case
 from dp2emu.conform.operands import (
     ABSENT,
     COLOURS,
-    OTHER_SIZE,
+    LARGER,
+    SMALLER,
     VERTEX_SIZE,
     Feature,
     absent,
@@ -53,6 +54,18 @@ def tokens_of(call: Call) -> Iterator[Command]:
     data = call.commands or b""
     for each in scan(data, 0, len(data), call.dwVertexSize).commands:
         yield Command(*each)
+
+
+def token_names(case: Case) -> frozenset[str]:
+    """The names of the tokens of a case, of one that is cut off, too."""
+    found = set()
+    for record in case.calls:
+        data = record.call.commands or b""
+        scanned = scan(data, 0, len(data), record.call.dwVertexSize)
+        found |= {Command(*each).token.op.sdk for each in scanned.commands}
+        if scanned.wrong is not None and scanned.wrong[1] is not None:
+            found.add(scanned.wrong[1].op.sdk)
+    return frozenset(found)
 
 
 def draws(case: Case) -> bool:
@@ -121,7 +134,7 @@ class _Play:
         if format & DIFFUSE:
             yield COLOURS, ""
         if self._drawn_size not in (0, size):
-            yield OTHER_SIZE, ""
+            yield LARGER if size > self._drawn_size else SMALLER, ""
         self._drawn_size = size
 
     def _set(self, op: Op, items: list[tuple[int, ...]]) -> None:

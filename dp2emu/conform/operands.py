@@ -20,7 +20,8 @@ Feature = tuple[str, str]
 """What a case uses, such as a state, and its value, "" without one."""
 
 ABSENT = "vertices or indices that do not exist"
-OTHER_SIZE = "vertices of another size than in the draw before"
+LARGER = "vertices larger than in the draw before"
+SMALLER = "vertices smaller than in the draw before"
 VERTEX_SIZE = "vertices in the memory of the call, of dwVertexSize bytes"
 COLOURS = "colours of vertices, D3DFVF_DIFFUSE"
 CUT = "a token that is cut off by the end of the commands"
@@ -28,6 +29,8 @@ NO_TOKEN = "a number that is no token"
 SHORT = "a header that is cut off"
 PART = "a CLEAR of a part of the target"
 _FIELD = " other than 0 in"
+_IN_BYTES = {"StartIndexOffset": "StartIndex", "BaseVertexOffset": "BaseVertexIndex"}
+"""By field that counts bytes, the field of another token that counts records to the same place."""
 _STATES = Op.RENDERSTATE, Op.TEXTURESTAGESTATE
 _SIDES = {"left": 0, "top": 0, "right": WIDTH, "bottom": HEIGHT}
 """By field, the sides of a rectangle that is the whole target."""
@@ -70,7 +73,7 @@ def _field(row: Token, field: str, values: list[float]) -> Iterator[Feature]:
         if name is not None:
             yield f"{row.op.sdk} with {field}", name
         elif value:
-            yield f"{field}{_FIELD}", row.op.sdk
+            yield f"{_IN_BYTES.get(field, field)}{_FIELD}", row.op.sdk
     if any(value < 0 for value in values):
         yield f"{field} below 0 in", row.op.sdk
 

@@ -177,6 +177,12 @@ def uniform(picture: SeenPicture) -> Iterator[str]:
         yield "all pixels have one colour"
 
 
+def blank(picture: SeenPicture) -> Iterator[str]:
+    """The error of a picture whose pixels are all zeros, as memory is before a driver draws."""
+    if not picture.found[picture.known].any():
+        yield "all pixels are zeros"
+
+
 # Errors of some pixels
 
 

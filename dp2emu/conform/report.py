@@ -25,7 +25,7 @@ from dp2emu.outputs import whole_output, write_file
 
 INDEX = "cases.json"
 _WIDTH = 99
-"""Number of columns in which the names of cases are written."""
+"""Number of columns in which causes and the names of their cases are written."""
 
 
 def counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
@@ -63,7 +63,9 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
     rules = {outcome.case.name: outcome.case for outcome in outcomes}
     lines = []
     for number, cause in enumerate(found, 1):
-        lines += [f"{number}. {cause.what}", *_cause_lines(cause, rules[cause.cases[0]]), ""]
+        lines += wrap(f"{number}. {cause.what}", _WIDTH, subsequent_indent="   ",
+                      break_long_words=False, break_on_hyphens=False)  # fmt: skip
+        lines += [*_cause_lines(cause, rules[cause.cases[0]]), ""]
     lines.append("family    " + "".join(f"{verdict.value:>9}" for verdict in Verdict))
     for family, members in families(outcomes).items():
         cells = counts(members).values()

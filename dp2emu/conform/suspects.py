@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dp2emu.conform.case import ANY_RESULT, Case
 from dp2emu.conform.features import draws, features
 from dp2emu.conform.operands import Feature
-from dp2emu.conform.running import Outcome, Verdict
+from dp2emu.conform.running import Outcome
 from dp2emu.conform.symptoms import is_drawn
 
 _SURE, _DOUBTFUL = 0.2, 2
@@ -19,6 +19,10 @@ _MISDRAWN = 2
 """Most cases that draw something wrong for each that fails in another way: what only draws wrongly
 is not at fault in what is refused.
 """
+
+
+Used = dict[str, frozenset[Feature]]
+"""Features of cases by name."""
 
 
 class Suspect(NamedTuple):
@@ -37,27 +41,38 @@ class Suspects(NamedTuple):
     doubtful: dict[str, frozenset[Suspect]]
 
 
-def suspects(failed: Sequence[Outcome], run: Iterable[Outcome], pairs: bool = False) -> Suspects:
+def features_of(outcomes: Iterable[Outcome]) -> Used:
+    """The features of each case, by its name; they take most of the time of grouping."""
+    return {outcome.case.name: features(outcome.case) for outcome in outcomes}
+
+
+def suspects(
+    failed: Sequence[Outcome], passed: Iterable[Case], used: Used, pairs: bool = False
+) -> Suspects:
     """The features that failed cases have and hardly any that passes.
 
     Witnesses are passing cases: of a case that draws something wrong, those whose pictures are
     looked at; of others, all but those in which every result is right.  If no case passes there
-    are no suspects.  ``pairs`` are types of primitives, each together with a state.
+    are no suspects.  ``used`` has the features of failed and of passed cases.  ``pairs`` are types
+    of primitives, each together with a state.
     """
-    passed = [each.case for each in run if each.verdict is Verdict.PASSED]
-    used = {each.case.name: _used(each.case, pairs) if passed else frozenset() for each in failed}
-    wrong = Counter(one for each in used.values() for one in each)
+    passed = tuple(passed)
+    suspected = {
+        each.case.name: _suspected(used[each.case.name], pairs) if passed else frozenset()
+        for each in failed
+    }
+    wrong = Counter(one for each in suspected.values() for one in each)
     executed = [each.case for each in failed if is_drawn(each) and _tells(each.case, False)]
-    misdrawn = Counter(one for case in executed for one in used[case.name])
+    misdrawn = Counter(one for case in executed for one in suspected[case.name])
     found = Suspects({}, {})
     for drawn in (True, False):
         witnesses = [case for case in passed if _tells(case, drawn)]
-        right = Counter(one for case in witnesses for one in _used(case, pairs))
+        right = Counter(one for case in witnesses for one in _suspected(used[case.name], pairs))
         for name in (each.case.name for each in failed if is_drawn(each) is drawn):
             for some, most in zip(found, (_SURE, _DOUBTFUL), strict=True):
                 some[name] = frozenset(
                     one
-                    for one in used[name]
+                    for one in suspected[name]
                     if right[one] <= most * wrong[one]
                     and (drawn or misdrawn[one] <= _MISDRAWN * (wrong[one] - misdrawn[one]))
                 )
@@ -70,8 +85,7 @@ def _tells(case: Case, drawn: bool) -> bool:
     return not open and (draws(case) or not drawn)
 
 
-def _used(case: Case, pairs: bool) -> frozenset[Suspect]:
-    used = features(case)
+def _suspected(used: frozenset[Feature], pairs: bool) -> frozenset[Suspect]:
     if not pairs:
         return frozenset(Suspect(*each) for each in used)
     primitives = [each for each in used if each[0] == "primitive type"]

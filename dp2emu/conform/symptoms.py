@@ -36,7 +36,9 @@ def proofs(outcome: Outcome) -> list[str]:
     if isinstance(evidence, WrongResult):
         return [*_offset(evidence), *_refused(outcome)]
     if isinstance(evidence, WrongMemory):
-        return [] if _uniform(outcome) else whole(outcome)
+        if _uniform(outcome):
+            return []
+        return [NOTHING] if _blank(outcome) else whole(outcome)
     return [] if evidence is not None else [numberless(outcome.why)]
 
 
@@ -79,6 +81,11 @@ def is_empty(outcome: Outcome) -> bool:
 def _uniform(outcome: Outcome) -> bool:
     """Whether all pixels of its pictures have one colour."""
     return bool(explained(outcome.case, outcome.evidence, picture_errors.uniform))
+
+
+def _blank(outcome: Outcome) -> bool:
+    """Whether all pixels of its pictures are zeros, which no case expects."""
+    return bool(explained(outcome.case, outcome.evidence, picture_errors.blank))
 
 
 def whole(outcome: Outcome) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from dp2emu.conform import Outcome, Verdict, kit, run_kit
 from dp2emu.conform.causes import RULES, Cause, causes
 from dp2emu.conform.emulated import Words
-from dp2emu.conform.evidence import WrongMemory, WrongPayload, WrongResult
+from dp2emu.conform.evidence import Part, WrongMemory, WrongPayload, WrongResult
 from dp2emu.conform.features import features
 from dp2emu.conform.picture_errors import (
     SeenPicture,
@@ -24,6 +25,8 @@ from dp2emu.conform.picture_errors import (
     uniform,
 )
 from dp2emu.conform.report import summary
+from dp2emu.conform.symptoms import symptom
+from dp2emu.conform.target import TARGET
 from tests.conform.mistakes import (
     Blind,
     Crashing,
@@ -142,6 +145,25 @@ def test_reasons_that_differ_in_numbers_and_tokens_are_one_cause() -> None:
         ("query N is answered before N, a token", (one.name, other.name)),
         (f"query 5 is late, against the rule: {third.rule}", (third.name,)),
     ]
+
+
+def test_other_symptoms_of_a_broken_rule_of_a_token_are_the_same_cause() -> None:
+    cases = kit("walk.cut.settransform.7", "walk.cut.setmaterial.7")
+    found = causes([
+        Outcome(case, Verdict.FAILED, f"it is {word}")
+        for case, word in zip(cases, ("early", "late", "lost", "odd"), strict=True)
+    ])  # fmt: skip
+    assert sorted(cause.cases for cause in found) == [
+        ("walk.cut.setmaterial.70", "walk.cut.setmaterial.71"),
+        ("walk.cut.settransform.70", "walk.cut.settransform.71"),
+    ]
+
+
+def test_a_target_of_zeros_is_not_drawn() -> None:
+    (case,) = kit("target.written")
+    back = Part(TARGET, 0, bytes(64), struct.pack("<I", BACK) * 16)
+    lost = Outcome(case, Verdict.FAILED, evidence=WrongMemory((back,)))
+    assert symptom(lost) == "nothing is drawn"
 
 
 def test_rules_have_names_and_say_what_they_group() -> None:

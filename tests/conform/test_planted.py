@@ -5,7 +5,7 @@ fails the cases of its cause and no others.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -13,23 +13,27 @@ import pytest
 
 from dp2emu.conform import Case, Outcome, Verdict, kit, run_kit
 from dp2emu.conform.causes import causes
+from dp2emu.rig.capabilities import capabilities_of
 from dp2emu.rig.served import NativeDriver, PipeRig
 from tests.conform.mistakes import DOUBTED, SAID
-from tests.native.building import sample, served_sample
+from tests.native.building import LAYOUTS, sample, served_sample
 
 VERSIONS = (6, 7, 8, 9)
 WRONG = {Verdict.FAILED, Verdict.WARNED}
+Cases = tuple[Case, ...]
 
 
 class Mistake(NamedTuple):
     """What a mistake fails in drivers from version ``since`` on: the cases that ``cases`` match.
 
-    All of them if it is ``exact``, at least one of them otherwise.
+    All of them if it is ``exact``, at least one of them otherwise.  If it is ``announced``, only
+    drivers that announce their capabilities break a rule by it.
     """
 
     cases: tuple[str, ...]
     since: int = 6
     exact: bool = True
+    announced: bool = False
 
 
 def some(*cases: str, since: int = 6) -> Mistake:
@@ -60,8 +64,8 @@ MISTAKES: dict[str, Mistake] = {
     "STRIP_LAST": some(*_STRIPS),
     "FAN_DOUBLES_FIRST": some("draw.*fan*", "draw.winding.*fan"),
     "FAN_CENTRE": some("draw.*fan*", "draw.winding.*fan"),
-    "VIEWPORT_IGNORED": Mistake(("draw.viewport",)),
-    "VIEWPORT_SIDES": Mistake(("draw.viewport",)),
+    "VIEWPORT_IGNORED": Mistake(("draw.viewport",), announced=True),
+    "VIEWPORT_SIDES": Mistake(("draw.viewport",), announced=True),
     "SCISSOR_ALWAYS": Mistake(("draw.scissor.0",), 9),
     "SCISSOR_SIZED": Mistake(("draw.scissor.1",), 9),
     # Which vertices a token draws
@@ -161,7 +165,11 @@ def shown(bug: str) -> list[tuple[str, int]]:
     return [(bug, ddi) for ddi in VERSIONS if ddi >= MISTAKES[bug].since]
 
 
-EVERYWHERE = [pair for bug in MISTAKES for pair in shown(bug)]
+EVERYWHERE = [(*pair, "nt") for bug in MISTAKES for pair in shown(bug)]
+EVERYWHERE += [
+    (*shown(bug)[number % len(shown(bug))], "9x") for number, bug in enumerate(MISTAKES)
+]
+"""Each mistake at each version that can show it, and at one of them on Windows 9x."""
 SAMPLED = [
     shown(bug)[number % len(shown(bug))]
     for number, bug in enumerate(MISTAKES)
@@ -179,10 +187,18 @@ def wrong(outcomes: Iterable[Outcome]) -> set[str]:
     return {o.case.name for o in outcomes if o.verdict in WRONG}
 
 
-def check(bug: str, ddi: int, cases: tuple[Case, ...]) -> list[Outcome]:
+def check(
+    bug: str, ddi: int, layout: str = "nt", choose: Callable[[Cases, Mistake], Cases] | None = None
+) -> list[Outcome]:
+    """Run the cases of a version, or those that are chosen, on the driver with a mistake, and
+    check which of them it fails.
+    """
     mistake = MISTAKES[bug]
-    with PipeRig(str(served_sample(bug, ddi=ddi))) as rig:
-        outcomes = list(run_kit(cases, rig))
+    driver = served_sample(bug, ddi=ddi, announces=mistake.announced, options=LAYOUTS[layout])
+    with PipeRig(str(driver)) as rig:
+        cases = kit(ddi=ddi, capabilities=capabilities_of(rig, ddi))
+        cases = cases if choose is None else choose(cases, mistake)
+        outcomes = list(run_kit(cases, rig, ddi))
     found, expected = wrong(outcomes), matching(cases, mistake.cases)
     assert found <= expected
     assert found == expected if mistake.exact else found
@@ -196,18 +212,26 @@ def check_cause(bug: str, ddi: int, outcomes: list[Outcome]) -> None:
     assert all(re.search(SAID[bug], what) for what in found)
 
 
-def few(ddi: int, patterns: tuple[str, ...], exact: bool) -> tuple[Case, ...]:
-    """The cases that patterns match, a third of them if not all need fail, and some others."""
-    cases = kit(ddi=ddi)
-    wanted = sorted(matching(cases, patterns))
-    named = set(wanted if exact else wanted[::3])
+def few(cases: Cases, mistake: Mistake) -> Cases:
+    """The cases of a mistake, a third of them if not all need fail, and some others."""
+    wanted = sorted(matching(cases, mistake.cases))
+    named = set(wanted if mistake.exact else wanted[::3])
     rest = (case for case in cases if case.name not in wanted)
     return tuple(case for case in cases if case.name in named) + tuple(rest)[::16]
 
 
-@pytest.mark.parametrize("ddi", VERSIONS)
-def test_the_driver_of_each_version_follows_every_rule(ddi: int) -> None:
-    with PipeRig(str(served_sample(ddi=ddi))) as rig:
+NINE = [(ddi, "9x") for ddi in VERSIONS]
+
+
+@pytest.mark.parametrize(
+    ("ddi", "layout"),
+    [
+        *((ddi, "nt") for ddi in VERSIONS),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in NINE),
+    ],
+)
+def test_the_driver_of_each_version_follows_every_rule(ddi: int, layout: str) -> None:
+    with PipeRig(str(served_sample(ddi=ddi, options=LAYOUTS[layout]))) as rig:
         outcomes = [o for o in run_kit(kit(ddi=ddi), rig) if o.verdict is not Verdict.PASSED]
     assert [(o.case.name, o.why) for o in outcomes if o.verdict in WRONG] == []
     assert {o.case.name.partition(".")[0] for o in outcomes} <= {
@@ -235,13 +259,13 @@ def test_every_planted_mistake_is_tried() -> None:
 
 @pytest.mark.parametrize(("bug", "ddi"), SAMPLED)
 def test_a_planted_mistake_is_named_and_nothing_else_is(bug: str, ddi: int) -> None:
-    check(bug, ddi, few(ddi, MISTAKES[bug].cases, MISTAKES[bug].exact))
+    check(bug, ddi, choose=few)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("bug", "ddi"), EVERYWHERE)
-def test_every_planted_mistake_is_named_at_every_version(bug: str, ddi: int) -> None:
-    check_cause(bug, ddi, check(bug, ddi, kit(ddi=ddi)))
+@pytest.mark.parametrize(("bug", "ddi", "layout"), EVERYWHERE)
+def test_every_planted_mistake_is_named_at_every_version(bug: str, ddi: int, layout: str) -> None:
+    check_cause(bug, ddi, check(bug, ddi, layout))
 
 
 TWO = (
