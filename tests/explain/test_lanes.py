@@ -42,7 +42,7 @@ def test_the_last_values_of_random_programs_are_those_of_the_compiled_program(se
     assert try_program(seed).total() == LANES
 
 
-@pytest.mark.parametrize("seed", [2, 6, 11])
+@pytest.mark.parametrize("seed", [6, 9, 12])
 def test_the_last_values_of_random_draws_are_those_of_the_compiled_draw(seed: int) -> None:
     assert try_draws(seed, 2).total() > 0
 

@@ -175,7 +175,7 @@ def test_examination_leaves_memory_as_it_was() -> None:
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
 def test_reasons_are_those_of_drawing_each_primitive_alone(source: Source) -> None:
-    assert campaign(source, 12, jit=False, seed=7)["coverage"]
+    assert campaign(source, 12, jit=False, seed=4)["coverage"]
 
 
 @pytest.mark.slow
