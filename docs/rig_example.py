@@ -6,7 +6,7 @@ from dp2emu import Device9, NativeDriver, QueryType
 from dp2emu.conform import Verdict, kit, run_kit
 
 with NativeDriver(sys.argv[1], timeout=30) as driver:
-    event = Device9(driver, 640, 480, depth=None).create_query(QueryType.EVENT)
+    event = Device9(driver, 640, 480).create_query(QueryType.EVENT)
     event.end()
     print("event:", event.wait().hr.name)
     driver.restart()

@@ -152,7 +152,7 @@ RUN = {
     "dp2emu conform query response --rig emulator --junit conform.xml":
         PASSED._replace(files=("conform.xml",)),
     "dp2emu fuzz --target walk --execs 20000 --corpus fuzzing": Result(
-        err=r"walk: 20,000 inputs in .* 0 findings", files=("fuzzing/walk.json",)
+        err=r"walk: 20,000 inputs \([\d,]+ cases\) in .* 0 findings", files=("fuzzing/walk.json",)
     ),
     "dp2emu minimize streams/first_light.dp2 --check "
     "'sh -c \"test $(wc -c < {}) -lt 2000\"' -o small.dp2":
@@ -220,12 +220,12 @@ RUN = {
         err=r"device: 40 inputs in .* 0 findings",
         instead="dp2emu fuzz --target device --execs 40 --plain --corpus fuzzing --jobs 2",
     ),
-    "dp2emu fuzz --target draws --guard --execs 12500 --plain": Result(
-        err=r"draws: 1 inputs? in .* 0 findings",
+    "dp2emu fuzz --target draws --guard --seconds 600 --plain --resume": Result(
+        err=r"draws: 1 inputs? \(\d+ cases\) in .* 0 findings",
         instead="dp2emu fuzz --target draws --guard --execs 1 --plain",
     ),
-    "dp2emu fuzz --target draws10 --guard --execs 12500 --plain": Result(
-        err=r"draws10: 1 inputs? in .* 0 findings",
+    "dp2emu fuzz --target draws10 --guard --seconds 600 --plain --resume": Result(
+        err=r"draws10: 1 inputs? \(\d+ cases\) in .* 0 findings",
         instead="dp2emu fuzz --target draws10 --guard --execs 1 --plain",
     ),
     'dp2emu minimize fault.dp2 --check "./reproduce {}" -o small.dp2': Result(
@@ -282,7 +282,7 @@ RUN = {
     "dp2emu conform draw --rig native:./driver.so": in_driver(
         "dp2emu conform draw --rig native:./driver.so", code=1,
         out=r"1 failed: draw\.coverage\.counterclockwise\n[^$]* is answered 00000000 instead of "
-        r"0a000000\n[^$]*\ndraw +25 +33 +1 +0\n",
+        r"0a000000\n[^$]*\ndraw +25 +35 +1 +1\n",
     ),
     "dp2emu conform draw.coverage.counterclockwise --export cases": in_driver(
         "dp2emu conform draw.coverage.counterclockwise --export cases",

@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -48,8 +49,9 @@ LONG_TEXT = "ps_3_0\nmov r0, c0\n" + "mad r0, r0, c0, c1\n" * 2000 + "mov oC0, r
 class Work(NamedTuple):
     """A kind of work: the words of a verb, and the moments at which it is interrupted.
 
-    The moments are between ``first`` and ``last``, in seconds of the processor time of its
-    process, or since the start of a verb that works in other processes (``elsewhere``).
+    The moments are between ``first`` and ``last``, in seconds of the processor time of its process
+    after Python's start, or since the start of a verb that works in other processes
+    (``elsewhere``).
     """
 
     words: tuple[str, ...]
@@ -59,7 +61,7 @@ class Work(NamedTuple):
 
 
 WORKS = {
-    "start": Work(("replay", str(SAMPLE), "--json", "OUT"), 0.06, 0.35),
+    "start": Work(("replay", str(SAMPLE), "--json", "OUT"), 0.03, 0.35),
     "kernel": Work(("replay", "loop.dp2", "--json", "OUT"), 0.6, 1.5),
     "kernel of one thread": Work(("replay", "loop.dp2", "--threads", "1"), 0.6, 1.5),
     "reference engine": Work(("replay", "loop.dp2", "--engine", "reference"), 0.6, 1.5),
@@ -114,14 +116,14 @@ def main() -> None:
 def tried(work: Work, folder: Path, number: int, tries: int) -> tuple[float, list[str]]:
     """Interrupt a verb once -> the seconds that it went on, and what was wrong."""
     moment = work.first + (work.last - work.first) * number / max(tries - 1, 1)
+    moment += python_start()
     which = list(SIGNALS)[number % len(SIGNALS)]
     (folder / "OUT").write_bytes(OLD)
     before = {path.name for path in folder.iterdir()}
     words = [word for given in work.words for word in spelled(given)]
     verb = subprocess.Popen(
         [sys.executable, "-m", "dp2emu", *words], cwd=folder, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, env=environment(),
     )  # fmt: skip
     started = time.monotonic()
     while verb.poll() is None and worked(verb.pid, started, work) < moment:
@@ -168,6 +170,21 @@ def alive(group: int) -> bool:
         os.killpg(group, 0)
         return True
     return False
+
+
+def environment() -> dict[str, str]:
+    """The environment of a verb of this checkout."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
+
+
+@cache
+def python_start() -> float:
+    """The most seconds of processor time of three starts of Python, before it runs a program."""
+    asked = [sys.executable, "-c", "import time; print(time.process_time())"]
+    return max(
+        float(subprocess.run(asked, capture_output=True, check=True, env=environment()).stdout)
+        for _ in range(3)
+    )
 
 
 def worked(process: int, started: float, work: Work) -> float:

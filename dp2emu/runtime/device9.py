@@ -8,6 +8,7 @@ filtered, so a program always gives the same bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.transfers import MAX_RECTS
-from dp2emu.errors import Unsupported
+from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.command.topology import vertex_count
 from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, SurfaceDesc, SurfaceKind
 from dp2emu.layout import dtype_of
@@ -95,8 +96,9 @@ vertices."""
 class Device9(DeviceStates):
     """IDirect3DDevice9 over a rig, with a first target and depth surface.
 
-    ``depth`` None creates no depth surface; ``command_bytes`` is the size of the command buffer in
-    bytes.  ``record`` receives every event (``Session``).  A ``session`` that is given must not be
+    Of several formats of ``depth`` the depth surface has the first that the rig creates; with None
+    there is no depth surface.  ``command_bytes`` is the size of the command buffer in bytes.
+    ``record`` receives every event (``Session``).  A ``session`` that is given must not be
     open; with its ``interface`` 8 the tokens are a Direct3D 8 runtime's.  ``textures`` has the
     methods of textures and palettes.  Calls that return an error code to an application raise
     ``Refused``; a call that the driver fails raises Fault, an unimplemented feature Unsupported.
@@ -121,7 +123,7 @@ class Device9(DeviceStates):
         height: int,
         *,
         format: Format = Format.X8R8G8B8,
-        depth: Format | None = Format.D24S8,
+        depth: Format | Sequence[Format] | None = (Format.D24S8, Format.D16),
         samples: int = 1,
         command_bytes: int = COMMAND_BYTES,
         record: Callable[[Record], None] | None = None,
@@ -129,9 +131,7 @@ class Device9(DeviceStates):
     ) -> None:
         super().__init__(session or Session(rig, command_bytes=command_bytes, record=record))
         self.back_buffer = self.create_render_target(width, height, format, samples)
-        self.depth_buffer = (
-            self.create_depth_stencil(width, height, depth, samples) if depth else None
-        )
+        self.depth_buffer = self._first_depth(width, height, depth, samples)
         self._streams: set[int] = set()
         self._has_indices = self._has_format = False
         self._vertex_shader: VertexShader | None = None
@@ -139,6 +139,16 @@ class Device9(DeviceStates):
         self._objects = self._vertex_function = 0
         self.session.open(self.back_buffer.handle, handle_of(self.depth_buffer))
         self._begin()
+
+    def _first_depth(
+        self, width: int, height: int, depth: Format | Sequence[Format] | None, samples: int
+    ) -> SurfaceDesc | None:
+        """A depth surface of the first of several formats that the rig creates."""
+        formats = [depth] if isinstance(depth, Format) else list(depth or ())
+        for format in formats[:-1]:
+            with suppress(Fault):
+                return self.create_depth_stencil(width, height, format, samples)
+        return self.create_depth_stencil(width, height, formats[-1], samples) if formats else None
 
     def _begin(self) -> None:
         self.in_scene = False

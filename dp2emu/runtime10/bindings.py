@@ -120,11 +120,11 @@ class Bindings:
 
     def _made(self, entry: str, *arguments: Any) -> Any:
         """``call`` for the methods of contexts, whose arguments were looked at."""
+        if self._level_9 is not None:
+            check_call(self._level_9, entry, arguments, self.state, self.owner.child)
         if entry not in _FOLLOWED:
             return self._sender.send(entry, *arguments)
         self.state.check(entry, arguments)
-        if self._level_9 is not None:
-            check_call(self._level_9, entry, arguments, self.state, self.owner.child)
         if entry not in RULES:
             found = self._sender.send(*driver_call(entry, arguments))
             self.state.note(entry, arguments)

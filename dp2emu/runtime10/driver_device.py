@@ -465,7 +465,7 @@ def _free(rows: Sequence[object]) -> int:
 
 def _missing(entry: str) -> Dp2Error:
     """The error about a function that a driver's device lacks."""
-    if entry in SINCE:
+    if type(entry) is str and entry in SINCE:
         return Unsupported(f"{entry} before Direct3D 11")
     return ArgumentError(f"the Direct3D 10/11 interface has no function {entry!r:.60}")
 

@@ -25,11 +25,12 @@ from dp2emu.d3d.enums import (
     SamplerState,
     TextureStageState,
 )
-from dp2emu.d3d.flags import Clear, ColorWrite
+from dp2emu.d3d.flags import Clear, ColorWrite, Usage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Fault, Unsupported, UsageError
+from dp2emu.gpu import SurfaceDesc
 from dp2emu.runtime import (
     Declaration,
     Device9,
@@ -104,6 +105,23 @@ def test_a_device_without_depth_has_depth_testing_off() -> None:
     rig = ScriptedRig()
     Device9(rig, 8, 6, depth=None).session.flush()
     assert tokens(rig)[-2:] == [("SETDEPTHSTENCIL", [(0,)]), ("RENDERSTATE", [(7, 0)])]
+
+
+class _With16Bits(Driver):
+    """A driver that has depth surfaces of 16 bits."""
+
+    def create_surface(self, desc: SurfaceDesc) -> None:
+        if desc.usage & Usage.DEPTHSTENCIL and desc.format != Format.D16:
+            raise Fault(HResult.DDERR_UNSUPPORTED, "depth")
+        super().create_surface(desc)
+
+
+def test_the_depth_surface_has_the_first_format_that_the_rig_creates() -> None:
+    for rig, format in ((Driver(), Format.D24S8), (_With16Bits(), Format.D16)):
+        made = Device9(rig, 4, 4).depth_buffer
+        assert made and made.format == format
+    with pytest.raises(Fault):
+        Device9(_With16Bits(), 4, 4, depth=(Format.D24S8, Format.D32))
 
 
 def test_an_fvf_is_a_declaration_handle_and_fixed_function() -> None:
