@@ -486,9 +486,14 @@ class _Played:
 
     def _perform(self, record: Record) -> Hashable:
         try:
-            return _PERFORM[type(record)](self._driver, record)
+            return perform(self._driver, record)
         except Dp2Error as error:
             return type(error).__name__
+
+
+def perform(driver: Driver, record: Record) -> Hashable:
+    """Perform a record of an input; returns its result.  Raises Dp2Error if the driver does."""
+    return _PERFORM[type(record)](driver, record)
 
 
 _PERFORM: dict[type[Any], Callable[[Driver, Any], Hashable]] = {

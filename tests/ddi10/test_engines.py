@@ -41,6 +41,8 @@ PROGRAMS: list[tuple[Sequence[str], str]] = [
     (["sample_b r1, v1.xyxx, t0, s0, l(0.5)", "mul o0, r1, v1"], f"{HEAD}\n{COLOR}"),
     (["lt r1.x, v1.x, l(0.25)", "discard_nz r1.x", "mov o0, v1"], COLOR),
     (["mov o0, v1", "mov oDepth, v1.y"], f"{COLOR}\ndcl_output oDepth"),
+    (["mov o0, v1", "mov oDepthGE, v1.y"], f"{COLOR}\ndcl_output oDepthGE"),
+    (["mov o0, v1", "mov oDepthLE, v1.y"], f"{COLOR}\ndcl_output oDepthLE"),
     (["deriv_rtx r1, v1", "add o0, r1, v1"], COLOR),
     (["ld o0, r0, t0"], HEAD),
     (["mov o0, v1", "mov oMask, l(5)"], f"{COLOR}\ndcl_output oMask"),

@@ -7,16 +7,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
 from itertools import count as count_up
 from itertools import groupby
 from random import Random
-from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
-from dp2emu.capture.records import Called, ContextCreated, MemoryWritten, SurfaceCreated
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, Unsupported
@@ -38,6 +35,12 @@ PIXELS = 24
 """Pixels of each draw."""
 
 
+DRAWS = 16
+"""Draws of an input that are compared, the first ones: a campaign sees more inputs."""
+
+MOST_PRIMITIVES = 100
+"""Primitives of the largest draws that are tried."""
+
 Check = Callable[[Draw], None]
 Source = Callable[[int, Check], None]
 
@@ -48,34 +51,28 @@ def of_any_state(seed: int, check: Check) -> None:
 
 
 def of_directx_9(seed: int, check: Check) -> None:
-    """The draws of a hostile input of DirectX 6 to 9, through the driver."""
+    """The first draws of a hostile input of DirectX 6 to 9, through the driver."""
     driver = Driver(options=Options(engine=REFERENCE), limits=draws.LIMITS)
-    driver.gpu.packet_taps.append(partial(_tapped, check))
+    tap = _Tap(check)
+    driver.gpu.packet_taps.append(tap)
     for record in draws.records_of(_input(seed)):
-        with suppress(Dp2Error):
-            _PERFORM[type(record)](driver, record)
+        if tap.left:
+            with suppress(Dp2Error):
+                draws.perform(driver, record)
     driver.finish()
 
 
-_PERFORM: dict[type[Any], Callable[[Driver, Any], Any]] = {
-    SurfaceCreated: lambda driver, record: driver.create_surface(record.desc),
-    MemoryWritten: lambda driver, record: driver.write(record.handle, record.offset, record.data),
-    ContextCreated: lambda driver, record: driver.create_context(
-        record.context, interface=record.interface, color=record.color, depth=record.depth
-    ),
-    Called: lambda driver, record: driver.submit(record.call),
-}
-
-
 def of_direct3d_10(seed: int, check: Check) -> None:
-    """The draws of a hostile input of Direct3D 10 and 11, through its driver interface."""
+    """The first draws of a hostile input of Direct3D 10 and 11, through its driver interface."""
     gpu = Gpu(run=engine(REFERENCE), limits=draws10.LIMITS)
-    gpu.packet_taps.append(partial(_tapped, check))
+    tap = _Tap(check)
+    gpu.packet_taps.append(tap)
     adapter = draws10.Adapter(gpu)
     chosen, rng = hostile.parts(_input(seed), draws10.VARIANTS)
     scene = draws10._Scene(draws10._Device(adapter), draws10.Variant.of(chosen), rng)
     for _ in scene.play():
-        pass
+        if not tap.left:
+            break
     adapter.finish()
 
 
@@ -86,15 +83,20 @@ def _input(seed: int) -> bytes:
     return Random(seed).randbytes(hostile.VARIANT_BYTES + hostile.SEED_BYTES)
 
 
-def _tapped(check: Check, packet: Packet, start: int) -> None:
-    with suppress(Unsupported):
-        draw = direct_draw(packet) if isinstance(packet, IndirectDraw) else packet
-        if isinstance(draw, Draw) and draw.input.count <= MOST_PRIMITIVES:
-            check(draw)
+class _Tap:
+    """Checks the first draws that a GPU executes, before each is.  Mutable."""
 
+    def __init__(self, check: Check) -> None:
+        self._check = check
+        self.left = DRAWS
 
-MOST_PRIMITIVES = 100
-"""Primitives of the largest draws that are tried."""
+    def __call__(self, packet: Packet, start: int) -> None:
+        """Check a packet that is a draw of few primitives."""
+        with suppress(Unsupported):
+            draw = direct_draw(packet) if isinstance(packet, IndirectDraw) else packet
+            if self.left and isinstance(draw, Draw) and draw.input.count <= MOST_PRIMITIVES:
+                self.left -= 1
+                self._check(draw)
 
 
 def surfaces_of(draw: Draw) -> list[Surface]:

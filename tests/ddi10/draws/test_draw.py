@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import CmpFunc
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.queries.query_types import CreateQuery, Query
@@ -29,9 +30,11 @@ from dp2emu.gpu.command.packets import Draw, PageIn
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import by_work, fixed
 from dp2emu.gpu.resource.memory_residency import Budgets
-from tests.ddi10.drawing import SIZE, strip
+from dp2emu.shader.engines import CHECKED, engine
+from tests.ddi10.drawing import FULL, SIZE, strip, tokens
 from tests.ddi10.driving import REMOVED
 from tests.ddi10.rendering import FLOAT4, GREEN, LIST, NO_DEPTH, RED, WHITE, Drawing, Rendering
+from tests.ddi10.shaders.test_stage_resources import ps
 
 
 def test_a_strip_fills_its_target_with_its_colour() -> None:
@@ -41,6 +44,28 @@ def test_a_strip_fills_its_target_with_its_colour() -> None:
     assert (driven.pixels(driven.color) == 0xFF4080FF).all()
     counted = Statistics(4, 2, 4, 0, 0, 2, 2, SIZE * SIZE)
     assert driven.device.statistics() == counted
+
+
+@pytest.mark.parametrize(
+    ("scalar", "least", "most"), [("oDepthGE", 0.5, 0.9), ("oDepthLE", 0.1, 0.5)]
+)
+def test_a_depth_of_a_pixel_shader_is_bounded_by_the_fragments(
+    scalar: str, least: float, most: float
+) -> None:
+    driven = Rendering(adapter=Adapter(Gpu(run=engine(CHECKED)), checking=True))
+    format = DxgiFormat.D32_FLOAT
+    texture = driven.texture(format, bind=BindFlag.DEPTH_STENCIL)
+    driven.prepare(depth=DepthStencilDesc(1, 1, CmpFunc.ALWAYS))
+    driven.call("VsSetShader", driven.make("VertexShader", tokens("vs_pass")))
+    lines = ["mov o0, v1", f"mov {scalar}, v1.x"]
+    head = f"dcl_input_ps linear v1.xyzw\ndcl_output {scalar}"
+    driven.call("PsSetShader", driven.make("PixelShader", ps(lines, head)))
+    driven.vertices([[x, y, 0.5, 1, 0.5 + 0.4 * x, 0, 0, 1] for x, y in FULL])
+    driven.call("SetRenderTargets", [], 8, driven.depth(texture, format))
+    driven.call("Draw", 4, 0)
+    given = (0.1 + 0.05 * (np.arange(SIZE) + 0.5)).astype("f4")
+    found = driven.pixels(texture).view("<f4")
+    assert np.allclose(found, np.clip(given, least, most), rtol=0, atol=1e-6)
 
 
 def test_a_gpu_that_skips_draws_gets_a_packet_for_each_pipeline_and_none_for_a_repeated_one() -> (

@@ -69,9 +69,9 @@ __all__ = [
     "lower_hull",
 ]
 
-DEPTHS = (File.DEPTH, File.DEPTH_GREATER_EQUAL, File.DEPTH_LESS_EQUAL)
-"""Register files of depth outputs: oDepth, oDepthGE, oDepthLE.  That the last two promise in which
-direction depth changes is not used."""
+_DEPTHS = {File.DEPTH: None, File.DEPTH_GREATER_EQUAL: "max", File.DEPTH_LESS_EQUAL: "min"}
+"""From the register files of depth outputs, oDepth, oDepthGE and oDepthLE, to the operation that
+bounds a depth by the interpolated one."""
 _DISTANCES = {SystemValue.CLIP_DISTANCE: "clip", SystemValue.CULL_DISTANCE: "cull"}
 _ARRAY_INDICES = {
     SystemValue.RENDERTARGET_ARRAY_INDEX: LAYER,
@@ -105,12 +105,18 @@ def _geometry_outputs(low: Lowering) -> None:
 
 
 def pixel_outputs(low: Lowering) -> None:
-    """Write the targets as bits (the target's format gives the type), depth and coverage mask."""
+    """Write the targets as bits (the target's format gives the type), depth and coverage mask.
+
+    A depth in oDepthGE or oDepthLE on the wrong side of the interpolated depth is replaced by it.
+    """
     for number, component, value in _declared(low):
         low.b.output(f"target{number}.{COMPONENTS[component]}", value)
-    for file in DEPTHS:
+    for file, bound in _DEPTHS.items():
         if file in low.declared.scalars:
-            low.b.output("depth.x", low.b.asfloat(_value(low, Place(file, 0, 0))))
+            depth = low.b.asfloat(_value(low, Place(file, 0, 0)))
+            if bound is not None:
+                depth = low.b.apply(bound, depth, low.b.input("position.z"))
+            low.b.output("depth.x", depth)
     if File.COVERAGE_MASK in low.declared.scalars:
         low.b.output("coverage.x", _value(low, Place(File.COVERAGE_MASK, 0, 0)))
 

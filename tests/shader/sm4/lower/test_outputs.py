@@ -72,10 +72,19 @@ def test_declarations_are_told() -> None:
 @pytest.mark.parametrize("scalar", ["oDepth", "oDepthGE", "oDepthLE"])
 def test_depth_is_a_float(scalar: str) -> None:
     found = lowered(PIXEL.format(flags="refactoringAllowed", scalar=scalar, value="l(0.75)"))
-    result = execute(found, lanes=4)
+    result = execute(found, {"position.z": 0.75}, lanes=4)
     assert result.outputs["depth.x"].tolist() == [0.75] * 4
     assert words(result, "target0") == [0] * 4
     assert words(result, "target3") == [0, 5, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("scalar", "depths"), [("oDepthGE", [0.75, 0.75, 0.875]), ("oDepthLE", [0.5, 0.75, 0.75])]
+)
+def test_a_depth_is_bounded_by_the_interpolated_one(scalar: str, depths: list[float]) -> None:
+    found = lowered(PIXEL.format(flags="refactoringAllowed", scalar=scalar, value="l(0.75)"))
+    result = execute(found, {"position.z": [0.5, 0.75, 0.875]}, lanes=3)
+    assert result.outputs["depth.x"].tolist() == depths
 
 
 def test_coverage_is_a_mask() -> None:
