@@ -219,7 +219,7 @@ const OFF_EVENTS = new Set(["ArrowDown", "ArrowUp", "Home", "End"]);
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && event.target === list.field) { list.field.value = ""; list.text = ""; list.refresh(); list.rows.focus(); return; }
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog") || !Object.hasOwn(ACTS, event.key)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog[open]") || !Object.hasOwn(ACTS, event.key)) return;
   if (OFF_EVENTS.has(event.key) && (chosen.view !== "frame" || event.target.closest(".facts > [role=tabpanel], .pixel, pre"))) return;
   if (!events.length && !["t", "?", "/"].includes(event.key)) return;
   event.preventDefault();
