@@ -46,8 +46,11 @@ _TARGET_BYTES = FORMATS[Format.A8R8G8B8].size
 """Size of a pixel of the target of every case."""
 DEPTHS = FormatOp.ZSTENCIL | FormatOp.ZSTENCIL_WITH_ARBITRARY_COLOR_DEPTH
 """Operations of a depth format; without the second it is for targets of its own pixel size."""
-_PLACES = ((0, 0, FRONT), (7, 3, FRONT), (8, 0, BACK), (3, 4, BACK), (31, 15, BACK))
-"""(x, y, colour) of pixels to look at, inside and outside of the box."""
+_PLACES = ((1, 1, FRONT), (6, 2, FRONT), (11, 1, BACK), (3, 7, BACK), (30, 14, BACK))
+"""(x, y, colour) of pixels to look at, in and out of the box but not at its edges.
+
+Other cases judge which pixels are covered.
+"""
 
 
 def target_case(ddi: Since, format: Format) -> Case:

@@ -45,6 +45,10 @@ _DEFAULTS = {sdk_name(WireRenderState, RenderState.CULLMODE) or "": Cull.CCW.sdk
 """The states before they are set, of those by whose defaults triangles are not drawn."""
 _FIRST = box_vertices(*FIRST_BOX, BACK)
 """The vertices of the box that is drawn before a case where there is no CLEAR token."""
+_FOLLOWED = "walk.", "announced.state."
+"""How the names begin of cases that are judged by what is drawn after the token or state that they
+try: they tell nothing of its effect.
+"""
 _DRAW = re.compile("POINTS|LINE|TRIANGLE|DRAW")
 """In the names of the tokens that draw."""
 
@@ -71,10 +75,10 @@ def token_names(case: Case) -> frozenset[str]:
 def draws(case: Case) -> bool:
     """Whether what a case draws is looked at, as pixels or by an occlusion query.
 
-    Cases of token lengths draw to see that the next token is executed; they do not count.
+    Cases that draw to see that the next token is executed do not count.
     """
     counts = any(owed.type == QueryType.OCCLUSION and any(owed.begins) for owed in case.owed)
-    return (bool(case.shown) or counts) and not case.name.startswith("walk.")
+    return (bool(case.shown) or counts) and not case.name.startswith(_FOLLOWED)
 
 
 def features(case: Case) -> frozenset[Feature]:
