@@ -19,7 +19,7 @@ from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.work_budget import DRAWS, NOTHING_SPENT, Costs, Meter, WorkBudget, cost, metered
 from dp2emu.limits import Limits
 from dp2emu.shader.budget import EXECUTED
-from dp2emu.shader.ir import Access, Break, Constant, If, Loop, Program, Stage, Statement
+from dp2emu.shader.ir import Break, Constant, If, Loop, Program, Stage, Statement
 from dp2emu.shader.types import Type
 from tests.dp2.rigging import Bench, clear, header, rectangle, render_state, triangle_list
 from tests.refusals import refused
@@ -47,14 +47,6 @@ def test_a_program_costs_its_statements_with_all_rounds(
     statements: tuple[Statement, ...], most: int
 ) -> None:
     assert cost(program(*statements)) == most
-
-
-@pytest.mark.parametrize(("stage", "most"), [(Stage.PIXEL, 16), (Stage.COMPUTE, 1024)])
-def test_an_access_weighs_as_much_in_pixel_programs_whose_statements_are_all_interpreted(
-    stage: Stage, most: int
-) -> None:
-    access = Access((0, 1, 2, 3), 0)
-    assert cost(Program(stage, (), (), (), (), (access,))) == most
 
 
 def drawing(*, pixel: int, vertex: int = 0, samples: int = 1) -> Draw:
@@ -144,7 +136,7 @@ def test_coordinates_that_are_no_numbers_count_as_the_whole_target() -> None:
 
 def test_threads_of_a_dispatch_run_its_program() -> None:
     stage = StageProgram(program(STEP, Loop((STEP,), 4)))
-    dispatch = cast(Dispatch, SimpleNamespace(stage=stage, threads=(4, 2, 1), groups=(3, 1, 1)))
+    dispatch = Dispatch(stage, (), (), (4, 2, 1), (3, 1, 1))
     budget = WorkBudget(Limits(call_instructions=24 * 6))
     budget.admit_dispatch(dispatch)
     assert budget.left().instructions == 0

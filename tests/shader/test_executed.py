@@ -19,7 +19,7 @@ BODY = 40
 
 
 def measured(program: Program) -> Work:
-    return work_of(program, lambda sample: 1)
+    return work_of(program, lambda statement: 1)
 
 
 def looping(ends: Callable[[Builder, Value], Value], limit: int = 1 << 18) -> Program:
