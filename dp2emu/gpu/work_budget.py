@@ -67,7 +67,7 @@ NO_UNIFORMS: Uniforms = {}
 NOTHING_BOUND: UnorderedViews = MappingProxyType({})
 INTERPRETED = 64
 """Weight of a pixel program's statements where the compiling engine has no kernel for a draw."""
-RUN, RUN_STATEMENT, RUN_READ, RUN_ACCESS = 1 << 21, 1 << 13, 1 << 19, 1 << 17
+RUN, RUN_STATEMENT, RUN_READ, RUN_ACCESS = 1 << 22, 1 << 13, 1 << 19, 7 << 15
 """Weight of a run of a pixel program that accesses memory, for up to ``pixel_stage.LANES``
 fragments, and of its statements, of its samples and fetches, and of its accesses in it: the
 engines interpret each, however few the fragments are.
@@ -230,7 +230,8 @@ class Meter(msgspec.Struct, frozen=True):
     @property
     def cost(self) -> int:
         """The cost of a fragment, at least 1, with its share of a full run of the program."""
-        return max(pixel_cost(self.draw) + _share(self.draw), 1)
+        width = self.region.right - self.region.left
+        return max(pixel_cost(self.draw) + _share(self.draw, width), 1)
 
     @property
     def beyond(self) -> tuple[int, int]:
@@ -446,16 +447,21 @@ def run_cost(draw: Draw) -> int:
     return 0 if run is None else RUN + _bound_of_pixels(run, draw)
 
 
-def _share(draw: Draw) -> int:
-    """The share of a fragment in the cost of runs for full batches of fragments."""
+def _share(draw: Draw, width: int) -> int:
+    """The share of a fragment in the cost of runs for full batches of fragments, where spans are
+    at most ``width`` pixels wide.
+    """
     run = run_cost(draw)
     if not run:
         return 0
     # Imported here: what draws nothing must not load it.
     from dp2emu.gpu.pixel_shader.pixel_stage import LANES
 
-    # Of two batches in succession one has at least half of the fragments that a batch can have.
-    return -(-run // LANES) + -(-run * 2 * draw.pipeline.samples // BATCH)
+    # A batch ends before the first span that is too much for it; of two batches in succession one
+    # has at least half of the samples that a batch can have.
+    samples = draw.pipeline.samples
+    least = max(BATCH // 2, BATCH - samples * (width + 1))
+    return -(-run // LANES) + -(-run * samples // least)
 
 
 def _bound_of_pixels(work: executed.Work, draw: Draw) -> int:
@@ -540,8 +546,11 @@ def _works(pipeline: Pipeline) -> _Works:
     if not operations:
         return _Works(vertex, _work(program, pipeline.samplers, units), written, None)
     sized = partial(_is_size, units, operations)
-    pixel = executed.work_of(program, _lane_weigher(pipeline), sized)
-    return _Works(vertex, pixel, written, executed.work_of(program, _run_weight, sized))
+    pixel, run = (
+        executed.work_of(program, weigh, sized, executed.widest_of(program, weigh, unit))
+        for weigh, unit in ((_lane_weigher(pipeline), INTERPRETED), (_run_weight, RUN_STATEMENT))
+    )
+    return _Works(vertex, pixel, written, run)
 
 
 def _lane_weigher(pipeline: Pipeline) -> executed.Weigh:

@@ -9,7 +9,7 @@ a program does not depend on the engine that runs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 import numpy as np
@@ -97,17 +97,21 @@ def _evaluated(
         run.block(program.statements, run.start())
     except _TooLongError:
         return work.most
-    return min(run.total, work.most)
+    return min(run.total + run.loops.beyond, work.most)
 
 
 def work_of(
-    program: ir.Program, weigh: Weigh, sized: Callable[[UnitOf], bool] = lambda unit: False
+    program: ir.Program,
+    weigh: Weigh,
+    sized: Callable[[UnitOf], bool] = lambda unit: False,
+    widest: int = WIDEST_INSTRUCTION,
 ) -> Work:
     """Measure a program; ``weigh`` returns the weights of its statements, ``sized`` whether the
-    answers of a unit are sizes of what is bound.
+    answers of a unit are sizes of what is bound, and ``widest`` is the weight of the statements
+    that one shader instruction is translated to.
     """
     plain, rounds = _sizes(program.statements, weigh)
-    most = min(rounds, plain + EXECUTED * WIDEST_INSTRUCTION)
+    most = min(rounds, plain + EXECUTED * widest)
     if most == plain or most <= FEW:
         return Work(most)
     loops = _Loops.of(program, weigh)
@@ -126,6 +130,14 @@ def _sizes(statements: tuple[ir.Statement, ...], weigh: Weigh) -> tuple[int, int
         plain += weight + sum(each[0] for each in inside)
         rounds += weight + times * sum(each[1] for each in inside)
     return plain, rounds
+
+
+def widest_of(program: ir.Program, weigh: Weigh, unit: int) -> int:
+    """The most that the statements of one shader instruction weigh, of which one may weigh more
+    than ``unit``.
+    """
+    heaviest = max((weigh(each) for each in ir.walk(program.statements)), default=0)
+    return WIDEST_INSTRUCTION * unit + heaviest
 
 
 def weight_of(statement: ir.Statement) -> int:
@@ -147,14 +159,17 @@ class _TooLongError(Exception):
 class _Loops(msgspec.Struct, frozen=True, eq=False):
     """What the loops of a program depend on: ``slots``, those that conditions of breaks need.
 
+    Breaks at the end of the budget of instructions are taken to be never taken: a lane that takes
+    one leaves all loops, and then executes at most ``beyond``, each statement once.
     ``weights`` has the weight of each block without nested blocks, by the identity of the block,
-    and ``touched``, by that of the body of a loop, those of ``slots`` that it reads or writes, if
-    they are at most ``REMEMBERED``.
+    and ``touched``, by that of the body of a loop, those of ``slots`` that it depends on or
+    writes, if they are at most ``REMEMBERED``.
     """
 
     slots: frozenset[int]
     weights: dict[int, int]
     touched: dict[int, tuple[int, ...]]
+    beyond: int
 
     @classmethod
     def of(cls, program: ir.Program, weigh: Weigh) -> _Loops:
@@ -163,10 +178,12 @@ class _Loops(msgspec.Struct, frozen=True, eq=False):
             id(block): sum(map(weigh, block))
             for block in (program.statements, *ir.nested(program.statements))
         }
-        slots = _needed(program)
+        exhausted = _exhausted(program)
+        slots = _needed(program, exhausted)
+        beyond = sum(weights.values()) if exhausted else 0
         touched: dict[int, tuple[int, ...]] = {}
         _touch(program.statements, slots, touched)
-        return cls(slots, weights, touched)
+        return cls(slots, weights, touched, beyond)
 
     def reads(self, program: ir.Program) -> tuple[tuple[str, int], ...]:
         """The (file, offset) of the uniform scalars that decide how long loops run."""
@@ -197,13 +214,14 @@ def _touch(
     slots: frozenset[int],
     touched: dict[int, tuple[int, ...]],
 ) -> set[int]:
-    """The ``slots`` that statements read or write; added to ``touched`` for the body of each loop;
-    nesting depth is limited beforehand.
+    """The ``slots`` that statements write, or read to write them or to choose what is executed;
+    added to ``touched`` for the body of each loop; nesting depth is limited beforehand.
     """
     found: set[int] = set()
     for statement in statements:
-        found.update(slots.intersection(ir.written(statement)))
-        found.update(slots.intersection(ir.reads(statement)))
+        wrote = slots.intersection(ir.written(statement))
+        if wrote or type(statement) in _EXECUTE:
+            found |= wrote | slots.intersection(ir.reads(statement))
         for block in ir.blocks(statement):
             inside = _touch(block, slots, touched)
             found |= inside
@@ -212,11 +230,64 @@ def _touch(
     return found
 
 
-def _needed(program: ir.Program) -> frozenset[int]:
-    """Slots that the conditions of breaks, and of the blocks around them, depend on."""
+def _exhausted(program: ir.Program) -> frozenset[int]:
+    """Slots that say that the budget of instructions is exhausted (``shader.budget``): conditions
+    of breaks by a counter that only falls, and that nothing else reads.
+    """
+    writes: dict[int, list[ir.Statement]] = {}
+    uses: dict[int, list[ir.Statement]] = {}
+    for statement in ir.walk(program.statements):
+        for slot in ir.written(statement):
+            writes.setdefault(slot, []).append(statement)
+        for slot in ir.reads(statement):
+            uses.setdefault(slot, []).append(statement)
+    first = {id(statement) for statement in program.statements}
+    found: set[int] = set()
+    for slot, statements in writes.items():
+        started = [each for each in statements if not _falls(each, slot)]
+        asked = [each for each in uses.get(slot, ()) if not _falls(each, slot)]
+        conditions = [each.slot for each in asked if _is_exhausted(each)]
+        if (
+            len(statements) > len(started) == 1
+            and id(started[0]) in first
+            and isinstance(started[0], ir.Assign)
+            and len(conditions) == len(asked)
+            and all(len(writes[each]) == 1 for each in conditions)
+            and all(type(use) is ir.Break for each in conditions for use in uses.get(each, ()))
+        ):
+            found.update(conditions)
+    return frozenset(found)
+
+
+def _falls(statement: ir.Statement, slot: int) -> bool:
+    """Whether a statement subtracts a constant from a slot."""
+    return (
+        isinstance(statement, ir.Assign)
+        and statement.op == "isub"
+        and statement.slot == slot
+        and statement.operands[0] == ir.Slot(slot)
+        and isinstance(statement.operands[1], ir.Constant)
+        and int(statement.operands[1].scalar) > 0
+    )
+
+
+def _is_exhausted(statement: ir.Statement) -> TypeGuard[ir.Assign]:
+    """Whether a statement compares a slot with 0, and is true below."""
+    return (
+        isinstance(statement, ir.Assign)
+        and statement.op == "ilt"
+        and isinstance(statement.operands[1], ir.Constant)
+        and int(statement.operands[1].scalar) == 0
+    )
+
+
+def _needed(program: ir.Program, ignored: frozenset[int]) -> frozenset[int]:
+    """Slots that the conditions of breaks, and of the blocks around them, depend on, but for
+    breaks by ``ignored`` slots.
+    """
     needed: set[int] = set()
     writers: dict[int, set[int]] = {}
-    _collect(program.statements, frozenset(), needed, writers)
+    _collect(program.statements, frozenset(), needed, writers, ignored)
     found = [*needed]
     while found:
         for slot in writers.get(found.pop(), ()):
@@ -231,18 +302,20 @@ def _collect(
     around: frozenset[int],
     needed: set[int],
     writers: dict[int, set[int]],
+    ignored: frozenset[int],
 ) -> None:
-    """Add the slots of break conditions to ``needed``, and to ``writers``, by slot, those that
-    its value depends on; ``around`` are the slots of the conditions of enclosing blocks.
+    """Add the slots of break conditions to ``needed``, unless ``ignored``, and to ``writers``,
+    by slot, those that its value depends on; ``around`` are the slots of the conditions of
+    enclosing blocks.
     """
     for statement in statements:
         read = ir.reads(statement)
-        if isinstance(statement, ir.Break):
+        if isinstance(statement, ir.Break) and ignored.isdisjoint(read):
             needed |= read | around
         for slot in ir.written(statement):
             writers.setdefault(slot, set()).update(read | around)
         for block in ir.blocks(statement):
-            _collect(block, around | read, needed, writers)
+            _collect(block, around | read, needed, writers, ignored)
 
 
 State = dict[int, Lanes]
@@ -390,6 +463,8 @@ def _if(run: _Run, statement: ir.If, state: State) -> State | None:
 
 def _break(run: _Run, statement: ir.Break, state: State) -> State | None:
     run.step()
+    if ir.reads(statement) - run.loops.slots:
+        return state
     condition = run.read(statement.condition, state)
     if condition is None or condition[0]:
         run.exits[-1].append(dict(state))
@@ -412,7 +487,8 @@ def _loop(run: _Run, statement: ir.Loop, state: State) -> State | None:
         left = {slot: value for slot, value in state.items() if slot not in found.changed}
         return left | found.values
     before = run.total
-    run.changes.append(changed := set())
+    changed: set[int] = set()
+    run.changes.append(changed)
     after = _iterated(run, statement, state)
     if after is not None:
         values_after = {slot: after[slot] for slot in changed if slot in after}

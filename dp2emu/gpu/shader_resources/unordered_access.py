@@ -139,14 +139,16 @@ class TexelMemory(msgspec.Struct, frozen=True, eq=False):
         """Return each lane's index in ``texels`` of the texel at its address."""
         shape = ADDRESS_SHAPES[self.dimension]
         numbers = [unsigned(each) for each in address]
-        slice = numbers.pop() if shape.slices else np.zeros(1, np.int64)
-        inside = slice < len(self.first)
-        at = self.first[np.where(inside, slice, 0)]
-        steps = (1, self.pitch, self.slice_pitch)
-        for number, side, step in zip(numbers, self.sides, steps, strict=False):
+        last = numbers.pop() if shape.slices else None
+        inside, at = numbers[0] < self.sides[0], numbers[0]
+        steps = (self.pitch, self.slice_pitch)
+        for number, side, step in zip(numbers[1:], self.sides[1:], steps, strict=False):
             inside = inside & (number < side)
             at = at + number * step
-        return Places.of(at, inside)
+        if last is None:
+            return Places.of(at + int(self.first[0]), inside)
+        inside = inside & (last < len(self.first))
+        return Places.of(at + self.first[np.where(inside, last, 0)], inside)
 
     def load(self, address: Address) -> Words:
         """Return the texel at an address, with defaults for the channels its format lacks."""
