@@ -67,7 +67,7 @@ NO_UNIFORMS: Uniforms = {}
 NOTHING_BOUND: UnorderedViews = MappingProxyType({})
 INTERPRETED = 64
 """Weight of a pixel program's statements where the compiling engine has no kernel for a draw."""
-RUN, RUN_STATEMENT, RUN_READ, RUN_ACCESS = 1 << 22, 1 << 13, 1 << 19, 7 << 15
+RUN, RUN_STATEMENT, RUN_READ, RUN_ACCESS = 3 << 21, 1 << 13, 1 << 19, 7 << 15
 """Weight of a run of a pixel program that accesses memory, for up to ``pixel_stage.LANES``
 fragments, and of its statements, of its samples and fetches, and of its accesses in it: the
 engines interpret each, however few the fragments are.
