@@ -400,7 +400,7 @@ def cost(
     """An upper bound on the weighted statements that a lane of a program executes, iterations of
     loops and statements of sampler programs included.
     """
-    return 0 if program is None else _bound(_work(program, samplers), program, uniforms)
+    return 0 if program is None else _bound(_work(program, samplers, (), ()), program, uniforms)
 
 
 def _bound(
@@ -540,11 +540,11 @@ class _Works(NamedTuple):
 def _works(pipeline: Pipeline) -> _Works:
     vertex, program = executed.Work(0), pipeline.pixel
     if pipeline.vertex is not None:
-        vertex = _work(pipeline.vertex, pipeline.vertex_samplers, pipeline.vertex_units)
+        vertex = _work(pipeline.vertex, pipeline.vertex_samplers, pipeline.vertex_units, ())
     written = sum(ROWS[each].size for each in pipeline.color_formats if each is not None)
     operations, units = pipeline.memory_operations, pipeline.units
     if not operations:
-        return _Works(vertex, _work(program, pipeline.samplers, units), written, None)
+        return _Works(vertex, _work(program, pipeline.samplers, units, ()), written, None)
     sized = partial(_is_size, units, operations)
     pixel, run = (
         executed.work_of(program, weigh, sized, executed.widest_of(program, weigh, unit))
@@ -593,7 +593,7 @@ _RUN_WEIGHTS: dict[type, int] = {Sample: RUN_READ, Fetch: RUN_READ, Access: RUN_
 
 @identity_cached()
 def _work(
-    program: Program, samplers: Samplers, units: tuple[Unit, ...] = (), operations: Operations = ()
+    program: Program, samplers: Samplers, units: tuple[Unit, ...], operations: Operations
 ) -> executed.Work:
     sized = partial(_is_size, units, operations)
     return executed.work_of(program, _weigher(program, samplers), sized)
