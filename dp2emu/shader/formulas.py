@@ -66,7 +66,10 @@ def computed(formula: Formula, key: Hashable, *operands: Lanes | np.generic) -> 
 
 
 _TYPES = {type.dtype.char: type for type in Type}
-_SIGNED = {np.dtype(np.uint32).char: np.int32, np.dtype(np.uint64).char: np.int64}
+_SIGNED: dict[str, type[np.signedinteger[Any]]] = {
+    np.dtype(np.uint32).char: np.int32,
+    np.dtype(np.uint64).char: np.int64,
+}
 
 
 class _Steps(NamedTuple):

@@ -41,6 +41,9 @@ from dp2emu.gpu.rasterizer.spans import (
 STEPS = 1 << 16
 """Most columns (rows of steep lines) rasterised in one batch; a longer line is a batch alone."""
 
+FEW = 3
+"""Most lines that are rasterised one after the other instead of as arrays."""
+
 PATTERN_BITS = 16
 _FAR = 1 << 40
 
@@ -73,10 +76,10 @@ def line_spans(
     fits = fits_int64(x, y)
     steep = np.abs(y[1] - y[0]) > np.abs(x[1] - x[0])
     lines = _Lines(x, y, steep, last, region, rule or diamond_exit, pattern)
-    if len(steep) == 1 and fits[0]:
-        alone = lines.alone()
-        if alone is not None:
-            yield alone
+    if len(steep) <= FEW and fits.all():
+        parts = [part for part in map(lines.alone, range(len(steep))) if part is not None]
+        if parts:
+            yield in_order(parts[0], parts[1:])
         return
     first, count = _steps(x, y, steep, region)
     far = not fits.all()
@@ -163,16 +166,14 @@ class _Lines(msgspec.Struct, frozen=True):
             parts.append(self._spans(line, left, row, cover * on))
         return in_order(parts[0], parts[1:])
 
-    def alone(self) -> Spans | None:
-        """Spans of the only line, which int64 can rasterise; None if no column (row) can have
-        any.
+    def alone(self, number: int) -> Spans | None:
+        """Spans of a line that int64 can rasterise; None if no column (row) can have any.
 
         Its ends are numbers instead of arrays: for one line each NumPy call takes longer than its
         arithmetic.
         """
-        (x0,), (x1,) = self.x.astype(np.int64).tolist()
-        (y0,), (y1,) = self.y.astype(np.int64).tolist()
-        region, steep = self.region, bool(self.steep[0])
+        (x0, x1), (y0, y1) = integers(self.x, number), integers(self.y, number)
+        region, steep = self.region, bool(self.steep[number])
         a, b, low, high = (x0, y0), (x1, y1), region.left, region.right
         if steep:
             a, b, low, high = (y0, x0), (y1, x1), region.top, region.bottom
@@ -181,9 +182,9 @@ class _Lines(msgspec.Struct, frozen=True):
         if a[0] == b[0] or after <= first:
             return None
         step = np.arange(first, after)
-        hits = self.rule(a, b, step, int(steep), bool(self.last[0]))
+        hits = self.rule(a, b, step, int(steep), bool(self.last[number]))
         on = _in_pattern(a, b, step, self.pattern)
-        line = np.zeros(after - first, np.int64)
+        line = np.full(after - first, number)
         places = ((pixel, step) if steep else (step, pixel) for pixel, _ in hits)
         parts = [self._spans(line, *place, cover * on)
                  for place, (_, cover) in zip(places, hits, strict=True)]  # fmt: skip

@@ -105,7 +105,7 @@ def test_six_hundred_random_lines_match_the_model(step: int) -> None:
         np.testing.assert_array_equal(engine([line], [last], region), expected)
 
 
-@given(st.lists(st.tuples(line_of(coordinate), st.booleans()), min_size=2, max_size=5))
+@given(st.lists(st.tuples(line_of(coordinate), st.booleans()), min_size=1, max_size=6))
 @settings(max_examples=150)
 def test_lines_together_have_the_pixels_of_each_alone(lines: list[tuple[Line, bool]]) -> None:
     for rule in (diamond_exit, smooth):
