@@ -122,9 +122,9 @@ class WorkBudget:
 
     def spend(self, vertices: int = 0, pixels: int = 0, instructions: int = 0) -> None:
         """Count vertices, pixels and instructions that were processed."""
-        more = vertices, pixels, instructions
-        self.call = Costs(*map(int.__add__, self.call, more))
-        self._capture = Costs(*map(int.__add__, self._capture, more))
+        more = Costs(vertices, pixels, instructions)
+        self.call = added(self.call, more)
+        self._capture = added(self._capture, more)
 
     def left(self) -> Costs:
         """The remaining budget of vertices, pixels and instructions."""
