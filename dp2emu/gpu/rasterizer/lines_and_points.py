@@ -185,9 +185,10 @@ class _Lines(msgspec.Struct, frozen=True):
         hits = self.rule(a, b, step, int(steep), bool(self.last[number]))
         on = _in_pattern(a, b, step, self.pattern)
         line = np.full(after - first, number)
-        places = ((pixel, step) if steep else (step, pixel) for pixel, _ in hits)
-        parts = [self._spans(line, *place, cover * on)
-                 for place, (_, cover) in zip(places, hits, strict=True)]  # fmt: skip
+        parts = []
+        for pixel, cover in hits:
+            left, row = (pixel, step) if steep else (step, pixel)
+            parts.append(self._spans(line, left, row, cover * on))
         return in_order(parts[0], parts[1:])
 
     def _spans(self, line: I64, left: I64, row: I64, cover: Any) -> Spans:

@@ -95,7 +95,7 @@ def set_up(draw: Draw, geometry: Geometry, region: Rect) -> Primitives:
     both = snap(geometry.vertices.position[:2])
     corners, finite = _Corners(geometry, *both), np.isfinite(both)
     if not finite.all():
-        corners = corners.part(finite.all(axis=(0, 1)).nonzero()[0])
+        corners = corners.part(np.flatnonzero(finite.all(axis=(0, 1))))
     return _KINDS[CORNERS[draw.input.topology]](draw, corners, region)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from enum import IntEnum
 from typing import Any, NamedTuple
 from weakref import finalize
@@ -355,7 +356,7 @@ class Heap:
         The surfaces keep their memory, so arrays of it stay valid.
         """
         fresh = self._fresh = self._fresh or self._recounted()
-        self.reach, self._uses = fresh.reach, [use.__copy__() for use in fresh.uses]
+        self.reach, self._uses = fresh.reach, [copy(use) for use in fresh.uses]
         self._serial = len(self._surfaces)
         for serial, surface in enumerate(self._surfaces.values(), 1):
             _renew(surface, serial)
@@ -410,7 +411,7 @@ class Heap:
 
     def use(self) -> tuple[HeapUse, ...]:
         """Return a copy of the surface counts, a ``HeapUse`` per SurfaceKind in numeric order."""
-        return tuple([use.__copy__() for use in self._uses])
+        return tuple(map(copy, self._uses))
 
     def count_eviction(self, surface: Surface) -> None:
         """Count a managed texture that was evicted from video memory."""
