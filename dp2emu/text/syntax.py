@@ -30,8 +30,11 @@ _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _LEXEME = re.compile(rf"""([^\s\[\]{{}}="\#]+|[\[\]{{}}=]|{_STRING}|"(?s:.*))|\#.*""")
 """Pattern of a word, mark, string or unterminated string; group 1 is empty for a comment."""
 _WHOLE = re.compile(_STRING)
-_FIRST = re.compile(r'\s*([^\s\[\]{}="#]+)')
-"""Pattern that matches a line's first word after any spaces; group 1 is the word."""
+_STATEMENT = re.compile(r'\s*+(?!-(?![^\s\[\]{}="#]))[^\s\[\]{}="#]++(?<!:)')
+"""Pattern that matches the first word of a line, after any spaces, if it begins a statement: if it is
+not ``-`` and does not end in a colon."""
+_STRUCTURED = re.compile(r'[\[\]{}"#]')
+"""Pattern that finds what a line of plain words and ``name=value`` does not have."""
 _MARKS = "=[]{}"
 _NO_WORDS = frozenset('[]{}="')
 """Characters that begin a lexeme other than a word: a bracket, ``=`` or a string's quote."""
@@ -178,11 +181,11 @@ def once(reader: Callable[Concatenate[Block, _P], _T]) -> Callable[Concatenate[B
 def paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:
     """Parse (number, line) pairs into blocks, one per statement.  Raises TextError."""
     current: _Gathered | None = None
+    begins = _STATEMENT.match
     for number, line in lines:
         if "#" in line:
             line = _uncommented(line)
-        first = _FIRST.match(line)
-        if first and first[1] != "-" and first[1][-1] != ":":
+        if begins(line):
             if current is not None:
                 yield current.paragraph()
             current = _Gathered(number, line)
@@ -196,8 +199,14 @@ def paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:
 
 def block_of(lines: Sequence[str], number: int = 1) -> Block:
     """The block of a statement's lines, which start at line ``number``.  Raises TextError."""
-    words = _Words(number, _lexemes(number, lines[0]))
-    block = Block(words.name(), words.fields())
+    first = lines[0]
+    words = None if _STRUCTURED.search(first) else first.split()
+    fields = _plain_fields(words, number) if words else None
+    if words and fields is not None:
+        block = Block(words[0], fields)
+    else:
+        parser = _Words(number, _lexemes(number, first))
+        block = Block(parser.name(), parser.fields())
     for at, line in enumerate(lines[1:], number + 1):
         _extend(block, at, line)
     return block
@@ -262,6 +271,8 @@ def _lexemes(number: int, line: str) -> list[str]:
 
 def _extend(block: Block, number: int, line: str) -> None:
     """Parse line ``number``, an item or a part, and add it to ``block``.  Raises TextError."""
+    if not _STRUCTURED.search(line) and _extend_plainly(block, number, line):
+        return
     lexemes = _lexemes(number, line)
     if not lexemes:
         return
@@ -274,6 +285,40 @@ def _extend(block: Block, number: int, line: str) -> None:
         return
     parts = block.items[-1].parts if block.items else block.parts
     parts.setdefault(name.removesuffix(":"), []).extend(words.values())
+
+
+def _extend_plainly(block: Block, number: int, line: str) -> bool:
+    """Parse a line without brackets, strings and comment as ``_extend`` does; returns False, and does
+    nothing, if it may have an error.
+    """
+    words = line.split()
+    if not words or "=" in words[0]:
+        return not words
+    if words[0] == "-":
+        fields = _plain_fields(words, number)
+        if fields is None or len(block.items) == _MOST_ITEMS:
+            return False
+        block.items.append(Item(fields))
+        return True
+    if "=" in line:
+        return False
+    parts = block.items[-1].parts if block.items else block.parts
+    values = parts.setdefault(words[0].removesuffix(":"), [])
+    values.extend([Word(word, number) for word in words[1:]])
+    return True
+
+
+def _plain_fields(words: list[str], number: int) -> Fields | None:
+    """The fields in the words of a line behind the first; None for any other than ``name=value``."""
+    values: dict[str, Value] = {}
+    for word in words[1:]:
+        name, _, text = word.partition("=")
+        if not name or not text or "=" in text:
+            return None
+        values[name] = Word(text, number)
+    if len(values) < len(words) - 1 or "=" in words[0]:
+        return None
+    return Fields(values, number)
 
 
 class _Words:
