@@ -15,7 +15,7 @@ from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.dp2.table import TABLE, Token
-from dp2emu.dp2.walk import VERTEX_ALIGNMENT, Scan, scan
+from dp2emu.dp2.walk import VERTEX_ALIGNMENT, Scan, reason, scan
 from dp2emu.layout import Buffer
 from dp2emu.text.answers import payload, response_blocks
 from dp2emu.text.build import build
@@ -105,10 +105,10 @@ class CallTokens:
         """
         data, base = self._call.commands or b"", self._call.dwCommandOffset
         last, end = self._last, self.stream.end - self.stream.start
-        if last is not None and (problem := last.problem) is not None:
+        if last is not None and last.wrong is not None:
             stop = last.stop - self.stream.start
             if stop < end:
-                yield base + stop, data[stop:end], problem.what
+                yield base + stop, data[stop:end], reason(*last.wrong)
         if end < len(data):
             yield base + end, data[end:], "behind dwCommandLength"
 
@@ -135,7 +135,8 @@ def _command_paragraphs(call: Call, contexts: Contexts) -> Iterator[tuple[Paragr
     memory, base, vertex = tokens.stream.memory, tokens.stream.base, contexts.vertex_format(call)
     for offset, token, n, _, end in tokens:
         lead = offset % VERTEX_ALIGNMENT
-        paragraph = _paragraph(codec_of(token.op), memory[offset:end], n, lead, vertex)
+        written = _known_token if end - offset <= _SMALL else _token
+        paragraph = written(codec_of(token.op), memory[offset:end], n, lead, vertex)
         yield paragraph, offset - lead + base
     for offset, data, why in tokens.rest():
         yield Paragraph([*_raw(data, offset, why)]), 0
@@ -146,17 +147,14 @@ def response_lines(data: bytes, context: int, contexts: Contexts) -> Iterator[Sh
     stop = 0
     for codec, place in response_blocks(data):
         lead = place.offset % VERTEX_ALIGNMENT
-        paragraph = _paragraph(codec, data[place.offset : place.end], place.n, lead, _NO_VERTEX)
+        own = data[place.offset : place.end]
+        written = _known_token if len(own) <= _SMALL else _token
+        paragraph = written(codec, own, place.n, lead, _NO_VERTEX)
         for each in paragraph.moved(place.offset - lead):
             yield each._replace(remark=_payload_remark(codec, data, each.line, context, contexts))
         stop = place.end
     if stop < len(data):
         yield from _raw(data[stop:], stop, "no response block")
-
-
-def _paragraph(codec: Codec, data: bytes, n: int, lead: int, vertex: VertexFormat) -> Paragraph:
-    token = _known_token if len(data) <= _SMALL else _token
-    return token(codec, data, n, lead, vertex)
 
 
 def _token(codec: Codec, data: bytes, n: int, lead: int, vertex: VertexFormat) -> Paragraph:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import lru_cache, partial, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
@@ -31,8 +30,8 @@ _LEXEME = re.compile(rf"""([^\s\[\]{{}}="\#]+|[\[\]{{}}=]|{_STRING}|"(?s:.*))|\#
 """Pattern of a word, mark, string or unterminated string; group 1 is empty for a comment."""
 _WHOLE = re.compile(_STRING)
 _STATEMENT = re.compile(r'\s*+(?!-(?![^\s\[\]{}="#]))[^\s\[\]{}="#]++(?<!:)')
-"""Pattern that matches the first word of a line, after any spaces, if it begins a statement: if it is
-not ``-`` and does not end in a colon."""
+"""Pattern that matches the first word of a line, after any spaces, if it begins a statement: if it
+is not ``-`` and does not end in a colon."""
 _STRUCTURED = re.compile(r'[\[\]{}"#]')
 """Pattern that finds what a line of plain words and ``name=value`` does not have."""
 _MARKS = "=[]{}"
@@ -244,8 +243,10 @@ class _Gathered:
         """Return the complete block, from the cache if it is small.  Raises TextError."""
         lines = tuple(self._lines)
         if self._room >= 0:
-            with suppress(TextError):
+            try:
                 return Paragraph(_known(lines), self._number, lines)
+            except TextError:
+                pass
         return Paragraph(self._block or block_of(lines, self._number))
 
 
@@ -288,8 +289,9 @@ def _extend(block: Block, number: int, line: str) -> None:
 
 
 def _extend_plainly(block: Block, number: int, line: str) -> bool:
-    """Parse a line without brackets, strings and comment as ``_extend`` does; returns False, and does
-    nothing, if it may have an error.
+    """Parse a line without brackets, strings and comment as ``_extend`` does.
+
+    Returns False, and does nothing, if it may have an error.
     """
     words = line.split()
     if not words or "=" in words[0]:
@@ -309,7 +311,7 @@ def _extend_plainly(block: Block, number: int, line: str) -> bool:
 
 
 def _plain_fields(words: list[str], number: int) -> Fields | None:
-    """The fields in the words of a line behind the first; None for any other than ``name=value``."""
+    """The fields in a line's words behind the first; None unless each is ``name=value``."""
     values: dict[str, Value] = {}
     for word in words[1:]:
         name, _, text = word.partition("=")
@@ -397,6 +399,8 @@ class _Words:
             raise self.error(f"{closing} is missing")
 
     def _unquoted(self, text: str) -> str:
+        if "\\" not in text and text.isprintable():
+            return text[1:-1]
         try:
             string = json.loads(text)
             string.encode()
