@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,7 +117,7 @@ class Shape:
         if self._fields is not None and type(value) is Fields:
             given = value.values
             scalars = [
-                scalar(leaf, given[name]) if name in given else 0
+                _cached_scalar(leaf, given[name]) if name in given else 0
                 for name, leaf in self._fields.items()
             ]
             if given.keys() <= self._fields.keys():
@@ -210,6 +211,9 @@ def _float_json(leaf: Leaf) -> Converter:
 
 # Text to scalars
 
+_SHORT = 40
+"""Largest length in characters of a word whose scalar is cached."""
+
 _RANGES = {
     letter: range(-(1 << bits - 1), 1 << bits - 1) if letter.islower() else range(1 << bits)
     for letter in "BHIQbhiq"
@@ -269,6 +273,24 @@ def scalar(leaf: Leaf, value: Value) -> int:
         bits = 8 * struct.calcsize("<" + leaf.letter)
         raise TextError(value.line, f"{value.text} does not fit {bits} bits")
     return number
+
+
+def _cached_scalar(leaf: Leaf, value: Value) -> int:
+    """As ``scalar``, for short words from a cache."""
+    if type(value) is Word and len(value.text) <= _SHORT:
+        number = _known_scalar(leaf.letter, leaf.enum, value.text)
+        if number is not None:
+            return number
+    return scalar(leaf, value)
+
+
+@lru_cache(1 << 12)
+def _known_scalar(letter: str, enum: type[SdkEnum] | None, text: str) -> int | None:
+    """The scalar of a word; None for an invalid one."""
+    try:
+        return scalar(Leaf(letter, "", enum, alone=False), Word(text, 0))
+    except TextError:
+        return None
 
 
 def _float_scalar(value: Word) -> int:

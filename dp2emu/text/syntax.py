@@ -231,13 +231,13 @@ class _Gathered:
 
     def add(self, number: int, line: str) -> None:
         """Add a line of text: store it or, in a large block, parse it.  May raise TextError."""
-        if self._block is not None:
+        if self._block is None:
+            self._lines.append(line)
+            self._room -= len(line) + _PER_LINE
+            if self._room < 0:
+                self._block = block_of(self._lines, self._number)
+        else:
             _extend(self._block, number, line)
-            return
-        self._lines.append(line)
-        self._room -= len(line) + _PER_LINE
-        if self._room < 0:
-            self._block = block_of(self._lines, self._number)
 
     def paragraph(self) -> Paragraph:
         """Return the complete block, from the cache if it is small.  Raises TextError."""
