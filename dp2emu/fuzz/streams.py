@@ -424,7 +424,7 @@ TARGETS = (
     _reading("construct", "construct and the walk read the same", lambda: agree, 128,
              ("dp2emu.dp2.walk", "dp2emu.dp2.parse"), Bound(0.2, 0.2, 32.0, 1.0)),
     _reading("reassembly", "dump, and assemble to the same bytes", Texts, _WRITTEN,
-             ("dp2emu.text",), Bound(0.2, 0.2, 32.0, 1.0), 2.5, cases=cases_of),
+             ("dp2emu.text",), Bound(0.2, 0.2, 32.0, 1.0), 1.0, cases=cases_of),
     _target("device", "execute calls", _on(execute, _COMPILED), _EXECUTED),
     _target("engines", "both engines leave the same bits",
             _on(engines_agree, partial(Stage, REFERENCE, CONSTRUCT), _COMPILED),
