@@ -26,7 +26,9 @@ from dp2emu.runtime10 import (
     Result,
     SampleDesc,
     SubresourceData,
+    Texture1DDesc,
     Texture2DDesc,
+    Texture3DDesc,
     Usage,
     ViewDesc,
     Viewport,
@@ -296,7 +298,40 @@ def test_blocks_are_copied_to_texels_of_their_size() -> None:
     assert data_of(dev, texels) == bytes(range(32))
 
 
-def test_copies_outside_or_between_types_have_no_effect() -> None:
+def line(dev: Device, data: bytes, slices: int = 1) -> Any:
+    bind = int(BindFlag.SHADER_RESOURCE)
+    desc = Texture1DDesc(4, ArraySize=slices, Format=RGBA8, BindFlags=bind)
+    return dev.create_texture1d(desc, [SubresourceData(data[n * 16 :]) for n in range(slices)])
+
+
+def cube_of_texels(dev: Device, data: bytes) -> Any:
+    desc = Texture3DDesc(4, 4, 2, Format=RGBA8, BindFlags=int(BindFlag.SHADER_RESOURCE))
+    return dev.create_texture3d(desc, [SubresourceData(data, 16, 64)])
+
+
+def test_regions_are_copied_between_textures_of_other_numbers_of_dimensions() -> None:
+    dev, lines = device(), bytes(range(64))
+    flat, solid = texture(dev, 4), cube_of_texels(dev, bytes(128))
+    copy = dev.context.copy_subresource_region
+    source = line(dev, lines, 4)
+    for slice in range(4):
+        copy(flat, 0, 0, slice, 0, source, slice, Box(0, 0, 0, 4, 1, 1))
+    assert data_of(dev, flat) == lines
+    copy(solid, 0, 0, 0, 1, flat, 0)
+    assert data_of(dev, solid) == bytes(64) + lines
+    other = texture(dev, 4)
+    copy(other, 0, 0, 0, 0, solid, 0, Box(0, 0, 1, 4, 4, 2))
+    assert data_of(dev, other) == lines
+    alone = line(dev, bytes(16))
+    copy(alone, 0, 0, 0, 0, solid, 0, Box(0, 2, 1, 4, 3, 2))
+    assert data_of(dev, alone) == lines[32:48]
+    assert not dev.context.messages
+    dev.context.copy_resource(alone, other)
+    copy(other, 0, 0, 0, 0, solid, 0)
+    assert len(dev.context.messages) == 2
+
+
+def test_copies_outside_or_to_a_buffer_have_no_effect() -> None:
     dev = device()
     context, one, other = dev.context, image(dev, RGBA8, bytes(range(16))), texture(dev, 2)
     context.copy_subresource_region(other, 0, 1, 0, 0, one, 0)
