@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 
+from dp2emu.d3d.enums import CmpFunc
 from dp2emu.errors import ArgumentError
 from dp2emu.runtime10 import (
     Api,
     BindFlag,
+    BlendDesc,
     Box,
     BufferDesc,
     CpuAccess,
+    DepthStencilDesc,
     Device,
     Format,
     Map,
@@ -22,9 +25,12 @@ from dp2emu.runtime10 import (
     QueryType,
     Rect,
     Refused,
+    RenderTargetBlend,
     ResourceMisc,
     Result,
     SampleDesc,
+    SamplerDesc,
+    StencilOpDesc,
     SubresourceData,
     Texture1DDesc,
     Texture2DDesc,
@@ -242,6 +248,42 @@ def test_equal_state_descriptions_have_one_object() -> None:
         assert made(dev, name) is one and one.references == 2
         one.release(), one.release()
         assert made(dev, name) is not one
+
+
+def test_members_that_have_no_effect_have_default_values() -> None:
+    dev, nothing = device(), StencilOpDesc(0, 0, 0, 0)
+    tests = DepthStencilDesc(0, 0, 0, 0, 0, 0, nothing, nothing)
+    assert dev.create_depth_stencil_state(tests).desc == DepthStencilDesc(0)
+    stencil = tests._replace(StencilEnable=1, FrontFace=StencilOpDesc(), BackFace=StencilOpDesc())
+    assert dev.create_depth_stencil_state(stencil).desc == stencil._replace(
+        DepthWriteMask=1, DepthFunc=CmpFunc.LESS
+    )
+    ones = (1.0, 1.0, 1.0, 1.0)
+    sampled = SamplerDesc(ComparisonFunc=0, BorderColor=ones, MaxAnisotropy=4)
+    assert dev.create_sampler_state(sampled).desc == SamplerDesc(MaxAnisotropy=0)
+    used = sampled._replace(AddressW=4, Filter=0xD5, ComparisonFunc=8)
+    assert dev.create_sampler_state(used).desc == used
+    off = RenderTargetBlend(0, 0, 0, 0, 0, 0, 0, 7)
+    blended = BlendDesc(RenderTarget=(off, *[RenderTargetBlend(1)] * 7))
+    shared = (RenderTargetBlend(RenderTargetWriteMask=7),) * 8
+    assert dev.create_blend_state(blended).desc == BlendDesc(RenderTarget=shared)
+    apart = dev.create_blend_state(blended._replace(IndependentBlendEnable=1))
+    assert apart.desc.RenderTarget == (*shared[:1], *[RenderTargetBlend(1)] * 7)
+
+
+def test_members_that_have_an_effect_are_values_of_direct3d() -> None:
+    dev = device()
+    for made_of in (
+        lambda: dev.create_depth_stencil_state(DepthStencilDesc(DepthFunc=0)),
+        lambda: dev.create_depth_stencil_state(
+            DepthStencilDesc(0, StencilEnable=1, BackFace=StencilOpDesc(0))
+        ),
+        lambda: dev.create_sampler_state(SamplerDesc(0x95, ComparisonFunc=0)),
+        lambda: dev.create_sampler_state(SamplerDesc(AddressU=0)),
+        lambda: dev.create_blend_state(BlendDesc(RenderTarget=(RenderTargetBlend(1, 0),) * 8)),
+    ):
+        with pytest.raises(Refused):
+            made_of()
 
 
 # Copies
