@@ -33,7 +33,8 @@ def sampler_members(desc: SamplerDesc) -> SamplerDesc:
         desc = desc._replace(ComparisonFunc=_SAMPLER.ComparisonFunc)
     if not desc.Filter & _ANISOTROPIC:
         desc = desc._replace(MaxAnisotropy=0)
-    if TextureAddress.BORDER not in (desc.AddressU, desc.AddressV, desc.AddressW):
+    border = TextureAddress.BORDER in (desc.AddressU, desc.AddressV, desc.AddressW)
+    if not border and len(desc.BorderColor) == len(_SAMPLER.BorderColor):
         desc = desc._replace(BorderColor=_SAMPLER.BorderColor)
     return desc
 

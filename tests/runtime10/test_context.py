@@ -475,7 +475,24 @@ MAPS = [
     (lambda dev: staging(dev, 64, READS | WRITES), {Map.READ, Map.WRITE, Map.READWRITE}),
     (dynamic, {Map.WRITE_DISCARD, Map.WRITE_NOOVERWRITE}),
     (buffer, set()),
+    (lambda dev: default(dev, READS, BindFlag.SHADER_RESOURCE), {Map.READ}),
+    (lambda dev: default(dev, READS | WRITES, 0x80), {Map.READ, Map.WRITE, Map.READWRITE}),
 ]
+
+
+def default(dev: Device, access: int, bind: int) -> Any:
+    return dev.create_buffer(BufferDesc(64, BindFlags=int(bind), CPUAccessFlags=access))
+
+
+def test_buffers_of_default_usage_are_mapped_at_feature_level_11_0() -> None:
+    dev = device()
+    words = default(dev, READS | WRITES, BindFlag.SHADER_RESOURCE)
+    dev.context.map(words, 0, Map.WRITE).pData[:4] = b"\1\2\3\4"
+    dev.context.unmap(words, 0)
+    assert data_of(dev, words)[:4] == b"\1\2\3\4"
+    for other, bind in ((dev, 0x88), (dev, 1), (device(level=0xA100), 8), (device(Api.D3D10), 8)):
+        with pytest.raises(Refused):
+            default(other, READS, bind)
 
 
 @pytest.mark.parametrize(("make", "allowed"), MAPS)
