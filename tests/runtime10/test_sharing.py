@@ -9,14 +9,7 @@ from dp2emu.capture.records import EntryCalled, Record
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.replay.facade import Facade
-from dp2emu.runtime10 import (
-    Device,
-    Format,
-    Refused,
-    Result,
-    Texture1DDesc,
-    Texture3DDesc,
-)
+from dp2emu.runtime10 import Device, Format, Refused, Result, Texture1DDesc, Texture3DDesc
 from dp2emu.runtime10.dxgi import DxgiResource, create_dxgi_factory
 from tests.runtime10.making import buffer, data_of, texture
 
