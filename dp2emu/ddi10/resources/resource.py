@@ -261,7 +261,20 @@ def _binds(row: DxgiRow, desc: CreateResource) -> bool:
     needed = (support for flag, support in _BINDINGS.items() if desc.BindFlags & flag)
     several = Support.MULTISAMPLE | Support.LOAD
     sampled = desc.SampleDesc.Count == 1 or row.support & several
-    return bool(sampled) and all(row.support & each for each in needed)
+    return bool(sampled) and all(_texture_support(row) & each for each in needed)
+
+
+def _texture_support(row: DxgiRow) -> Support:
+    """The uses of textures of a format: an sRGB one may be bound for unordered access as the
+    format without sRGB, but has no such views.
+    """
+    if not row.format.name.endswith(_SRGB):
+        return row.support
+    linear = DXGI[DxgiFormat[row.format.name.removesuffix(_SRGB)]]
+    return row.support | linear.support & Support.UNORDERED
+
+
+_SRGB = "_SRGB"
 
 
 _SHAPES = {
