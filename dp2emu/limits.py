@@ -44,7 +44,8 @@ class Limits(msgspec.Struct, frozen=True):
     Files: ``chunk_bytes`` of an inflated chunk (checked before it is inflated) and of the calls in
     it; ``inflated_bytes`` of all chunks, and beyond ``PLAIN_BYTES`` at most ``inflate_ratio`` for
     each byte of the file; ``record_ratio``, the records of a sealed capture for each byte beyond
-    ``PLAIN_RECORDS``, where each four bytes of a call are one more; ``record_bytes`` of a log record or a bare buffer;
+    ``PLAIN_RECORDS``, where each four bytes of a call are one more; ``record_bytes`` of a log
+    record or a bare buffer;
     ``trace_calls``, the unfinished calls of a trace, and their ``trace_bytes`` (a texture of 4096
     x 4096 texels of four bytes, and 8 MiB of values); ``signature_bytes`` of a trace's signatures;
     ``window_bytes`` of a decompressor's window;

@@ -24,9 +24,19 @@ from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import Absent, Disagreement, Dp2Error, UsageError
 from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.playback import Observer, Stage, play
-from dp2emu.explain.query_counts import Contribution, Formula, Interval, counters_of, difference_of
+from dp2emu.explain.query_counts import (
+    NO_CHANGE,
+    NO_PARTS,
+    Contribution,
+    CounterLog,
+    Formula,
+    Interval,
+    Parts,
+    counters_of,
+    difference_of,
+)
 from dp2emu.gpu.command.packets import BeginQuery, EndQuery, Packet
-from dp2emu.gpu.command.queries import QuerySlot, Report
+from dp2emu.gpu.command.queries import Counters, QuerySlot, Report
 from dp2emu.gpu.device.timing import FIFO_BASE, Timing
 from dp2emu.replay import Watcher
 from dp2emu.replay.calls import Performed
@@ -125,7 +135,7 @@ class Account(msgspec.Struct):
     begin: Event | None
     end: Event | None = None
     report: Report | None = None
-    parts: list[Contribution] = msgspec.field(default_factory=list)
+    parts: Sequence[Contribution] = NO_PARTS
     counted: list[str] = msgspec.field(default_factory=list)
     state: State = State.NOT_ENDED
     delivery: Delivery | None = None
@@ -199,6 +209,7 @@ class QueryAccounts(Observer):
         self._wanted = wanted
         self._names: dict[QuerySlot, QueryName | None] = {}
         self._open: dict[QuerySlot, Interval] = {}
+        self._logs: dict[int, CounterLog] = {}
         self._numbers: dict[QueryName, int] = {}
         self._polls: dict[_Source, list[_Poll]] = {}
         self._due: dict[_Source, list[Account]] = {}
@@ -214,8 +225,7 @@ class QueryAccounts(Observer):
         if not self._tapped:
             self._tapped = True
             stage.gpu.report_taps.append(self._reported)
-        for interval in self._open.values():
-            interval.enter(event, before=True)
+        self._enter(event, before=True)
 
     def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Add an event to the open intervals, or begin or end one."""
@@ -224,11 +234,24 @@ class QueryAccounts(Observer):
         if isinstance(packet, EndQuery):
             self._end(event, packet, stage)
             return
-        for interval in self._open.values():
-            interval.enter(event, before=False)
+        self._enter(event, before=False)
         if isinstance(packet, BeginQuery) and self._name(packet.slot, event, stage) is not None:
-            counters = packet.slot.counters or stage.gpu.counters
-            self._open[packet.slot] = Interval(packet.slot, packet.generation, counters, event)
+            if packet.slot in self._open:
+                self._open.pop(packet.slot).end()
+            log = self._log_of(packet.slot.counters or stage.gpu.counters)
+            self._open[packet.slot] = Interval(packet.slot, packet.generation, log, event)
+
+    def _enter(self, event: Event, *, before: bool) -> None:
+        """Add a change to the log of each of the counters that an open query observes."""
+        for log in self._logs.values():
+            if log.users:
+                log.enter(event, before=before)
+
+    def _log_of(self, counters: Counters) -> CounterLog:
+        log = self._logs.get(id(counters))
+        if log is None:
+            log = self._logs[id(counters)] = CounterLog(counters)  # which keeps the counters
+        return log
 
     def _reissued(self, event: Event, slot: QuerySlot) -> None:
         """Drop an answer of a Direct3D 10/11 query that was issued again."""
@@ -245,21 +268,26 @@ class QueryAccounts(Observer):
         if name is None or report is None:
             return
         interval = self._open.pop(packet.slot, None)
-        if interval is not None and interval.generation != packet.generation:
-            interval = None
-        account = self._new(name, packet.slot, interval)
+        parts, found = NO_PARTS, NO_CHANGE
+        if interval is not None:
+            parts, found = interval.end()
+            if interval.generation != packet.generation:
+                interval, parts, found = None, NO_PARTS, NO_CHANGE
+        account = self._new(name, packet.slot, interval, parts)
         account.end, account.report, account.state = event, report, State.SIGNALED
         assert account.formula is not None
         # Raised at the end: here it would be taken for a failure of the call.
-        self._wrong = self._wrong or difference_of(account.formula, report, account.parts)
+        self._wrong = self._wrong or difference_of(account.formula, report, found)
         account.counted = counters_of(account.formula, report)
         self._expect(account)
 
-    def _new(self, name: QueryName, slot: QuerySlot, interval: Interval | None) -> Account:
+    def _new(
+        self, name: QueryName, slot: QuerySlot, interval: Interval | None, parts: Parts
+    ) -> Account:
         number = self._numbers.get(name, 0)
         self._numbers[name] = number + 1
         formula = _formula(slot, self._options)
-        begin, parts = (None, []) if interval is None else (interval.begin, interval.contributions)
+        begin = None if interval is None else interval.begin
         account = Account(name, number, formula.name, begin, parts=parts, formula=formula)
         self.accounts.append(account)
         return account
@@ -357,7 +385,7 @@ class QueryAccounts(Observer):
             name = self._names[slot]
             since = interval.begin.kind is EventKind.QUERY_BEGIN and _is_since(slot)
             if name is not None and not since:
-                self._new(name, slot, interval).begin = interval.begin
+                self._new(name, slot, interval, interval.end()[0])
         self._open.clear()
         return self.accounts
 

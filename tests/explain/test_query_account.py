@@ -21,7 +21,7 @@ from dp2emu.explain.query_account import (
     accounts_of,
     parse_question,
 )
-from dp2emu.explain.query_counts import Interval
+from dp2emu.explain.query_counts import CounterLog
 from dp2emu.explain.query_report import document, lines, row_of
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.replay import Watcher, replay
@@ -117,10 +117,10 @@ def test_counts_of_events_add_up_to_the_samples_of_an_answer(path: object) -> No
 
 
 def test_an_answer_that_does_not_follow_from_its_events_is_an_error() -> None:
-    def forgetful(self: Interval, event: object, *, before: bool) -> None: ...
+    def forgetful(self: CounterLog, event: object, *, before: bool) -> None: ...
 
     with (
-        patch.object(Interval, "enter", forgetful),
+        patch.object(CounterLog, "enter", forgetful),
         opened(FOLDER / "overlapping_queries.dp2") as capture,
         pytest.raises(Disagreement, match="events account for 0, the answer is 1824"),
     ):
