@@ -200,8 +200,7 @@ def difference_of(formula: Formula, report: Report, found: Change) -> Disagreeme
     the events; None if it does.
     """
     total = summed(report, found)
-    expected, found = formula.payload(report), formula.payload(total)
-    if expected == found:
+    if formula.payload(report) == formula.payload(total):
         return None
     what = f"events account for {_shown(formula, total)}, the answer is"
     return Disagreement(f"{formula.name}: {what} {_shown(formula, report)}", "", 0)

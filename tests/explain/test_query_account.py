@@ -133,7 +133,7 @@ def overlapping(n: int) -> list[Record]:
     """n queries that are open together, and n clears that each of them counts."""
     ids = range(1, n + 1)
     return [
-        called(*(create(i, OCCLUSION) + issue(i, BEGIN) + clear(i) for i in ids)),
+        *(called(create(i, OCCLUSION), issue(i, BEGIN), clear(i)) for i in ids),
         called(*(issue(i, END) for i in ids)),
     ]
 
@@ -145,15 +145,15 @@ def waiting(n: int) -> list[Record]:
 
 
 def issued_again(n: int) -> list[Record]:
-    """n answers that wait, and are dropped by a call together."""
+    """n answers that wait, and are superseded in one call."""
     ids = range(1, n + 1)
     return [*waiting(n), called(*(issue(i, END) for i in ids))]
 
 
 @pytest.mark.parametrize("make", [overlapping, waiting, issued_again])
 def test_work_is_linear_in_queries_and_events(make: Callable[[int], list[Record]]) -> None:
-    late = "fixed:call=1,packet=1,delivery=100000"
-    assert_linear(make, lambda records: accounts(*records, timing=late))
+    late = "fixed:call=1000,packet=1,delivery=100000000"
+    assert_linear(make, lambda records: accounts(*records, timing=late), (3, 6, 12, 24))
 
 
 def test_an_answer_tells_what_a_response_waited_for() -> None:
