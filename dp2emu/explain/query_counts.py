@@ -6,10 +6,10 @@ added up and put into the query's own formula: the result is the answer, or the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import msgspec
 
@@ -82,24 +82,73 @@ class Contribution(msgspec.Struct, frozen=True):
     before: bool = False
 
 
-class Interval:
-    """The events since the BEGIN of a query, with what they change.  Mutable: it grows."""
+class CounterLog:
+    """The changes of counters from event to event, once for all queries that observe them.
 
-    def __init__(self, slot: QuerySlot, generation: int, counters: Counters, event: Event) -> None:
-        self.slot = slot
-        self.generation = generation
-        self.begin = event
+    ``users`` is the number of queries that are open.  Mutable: it grows.
+    """
+
+    def __init__(self, counters: Counters) -> None:
         self.contributions: list[Contribution] = []
+        self.last = read(counters)
+        self.users = 0
         self._counters = counters
-        self._last = read(counters)
 
     def enter(self, event: Event, *, before: bool) -> None:
         """Add what changed since the last call, by an event or, with ``before``, before it."""
         now = read(self._counters)
-        found = change(self._last, now)
-        self._last = now
+        found = change(self.last, now)
+        self.last = now
         if found.counts or found.passed:
             self.contributions.append(Contribution(event, found, before))
+
+    def begin(self) -> None:
+        """Count a query that begins now; what changed while none was open belongs to none."""
+        if not self.users:
+            self.last = read(self._counters)
+        self.users += 1
+
+
+class Parts(Sequence[Contribution]):
+    """The contributions of a log from one on, up to another.  They are not copied: many queries
+    may be open for many events.
+    """
+
+    def __init__(self, log: Sequence[Contribution] = (), start: int = 0, stop: int = 0) -> None:
+        self._log, self._places = log, range(start, stop)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, at: int) -> Contribution: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Contribution]: ...
+    def __getitem__(self, at: int | slice) -> Contribution | Sequence[Contribution]:
+        if isinstance(at, slice):
+            return [self._log[place] for place in self._places[at]]
+        return self._log[self._places[at]]
+
+
+class Interval:
+    """The events since the BEGIN of a query, as a part of a log."""
+
+    def __init__(self, slot: QuerySlot, generation: int, log: CounterLog, event: Event) -> None:
+        log.begin()
+        self.slot = slot
+        self.generation = generation
+        self.begin = event
+        self._log, self._start, self._before = log, len(log.contributions), log.last
+
+    def end(self) -> tuple[Parts, Change]:
+        """The contributions up to now, and their sum."""
+        log = self._log
+        log.users -= 1
+        parts = Parts(log.contributions, self._start, len(log.contributions))
+        return parts, change(self._before, log.last)
+
+
+NO_PARTS, NO_CHANGE = Parts(), Change({}, {})
 
 
 class Formula(NamedTuple):
@@ -133,31 +182,25 @@ def counters_of(formula: Formula, report: Report) -> list[str]:
     return noting.names
 
 
-def summed(report: Report, changes: Iterable[Change]) -> Report:
-    """The report of a query over counters that are 0 at its begin and grow by ``changes``; times
+def summed(report: Report, found: Change) -> Report:
+    """The report of a query over counters that are 0 at its begin and grow by ``found``; times
     are the ones of ``report``.
     """
-    totals = dict.fromkeys(COUNTER_NAMES, 0)
+    totals = dict.fromkeys(COUNTER_NAMES, 0) | found.counts
     epoch = Epoch()
-    for found in changes:
-        for name, count in found.counts.items():
-            totals[name] += count
-        for (serial, samples), passed in found.passed.items():
-            epoch.add(serial, samples, passed)
+    for (serial, samples), passed in found.passed.items():
+        epoch.add(serial, samples, passed)
     nothing = Snapshot(report.begin.time, (0,) * len(COUNTER_NAMES), epoch)
     end = Snapshot(report.end.time, tuple(totals.values()), epoch.close())
     return report._replace(begin=nothing, end=end)
 
 
-def difference_of(
-    formula: Formula, report: Report, parts: Sequence[Contribution]
-) -> Disagreement | None:
-    """The error that an answer does not follow from the contributions of the events; None if it
-    does.
+def difference_of(formula: Formula, report: Report, found: Change) -> Disagreement | None:
+    """The error that an answer does not follow from ``found``, the sum of the contributions of
+    the events; None if it does.
     """
-    total = summed(report, (each.change for each in parts))
-    expected, found = formula.payload(report), formula.payload(total)
-    if expected == found:
+    total = summed(report, found)
+    if formula.payload(report) == formula.payload(total):
         return None
     what = f"events account for {_shown(formula, total)}, the answer is"
     return Disagreement(f"{formula.name}: {what} {_shown(formula, report)}", "", 0)
