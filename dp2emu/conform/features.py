@@ -10,8 +10,10 @@ from dp2emu.capture.records import Called, ContextCreated, SurfaceCreated
 from dp2emu.conform.case import Case
 from dp2emu.conform.operands import (
     ABSENT,
+    BUFFERED,
     COLOURS,
     LARGER,
+    OFFSET,
     SMALLER,
     VERTEX_SIZE,
     Feature,
@@ -49,6 +51,10 @@ _FOLLOWED = "walk.", "announced.state."
 """How the names begin of cases that are judged by what is drawn after the token or state that they
 try: they tell nothing of its effect.
 """
+_PLACES: dict[str, Callable[[Call], int]] = {
+    BUFFERED: lambda call: call.lpDDVertex, OFFSET: lambda call: call.dwVertexOffset,
+}  # fmt: skip
+"""Features of a call's vertices that are elsewhere than at the start of the caller's memory."""
 _DRAW = re.compile("POINTS|LINE|TRIANGLE|DRAW")
 """In the names of the tokens that draw."""
 
@@ -135,6 +141,7 @@ class _Play:
         size, format = (call.dwVertexSize, call.dwVertexType) if own else self._stream
         if own:
             yield VERTEX_SIZE, ""
+            yield from ((name, "") for name, there in _PLACES.items() if there(call))
         if format & DIFFUSE:
             yield COLOURS, ""
         if self._drawn_size not in (0, size):
@@ -155,8 +162,9 @@ class _Play:
             self._stream = self._stream[0], format
 
     def _source(self, items: Any) -> None:
-        for stride in items["dwStride"].tolist():
-            self._stream = stride, self._stream[1]
+        for stream, stride in items[["dwStream", "dwStride"]].tolist():
+            if stream == 0:
+                self._stream = stride, self._stream[1]
 
     def _blocks_set(self, items: Any) -> None:
         for operation, handle, _ in items.tolist():
