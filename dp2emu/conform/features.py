@@ -12,6 +12,7 @@ from dp2emu.conform.operands import (
     ABSENT,
     BUFFERED,
     COLOURS,
+    FACTOR,
     LARGER,
     OFFSET,
     SMALLER,
@@ -45,6 +46,11 @@ _STATES: dict[int, tuple[type[SdkEnum], Callable[[tuple[int, ...]], tuple[int, .
 the state's number and value."""
 _DEFAULTS = {sdk_name(WireRenderState, RenderState.CULLMODE) or "": Cull.CCW.sdk}
 """The states before they are set, of those by whose defaults triangles are not drawn."""
+_FACTORS = [
+    sdk_name(WireRenderState, state) or ""
+    for state in (RenderState.SRCBLEND, RenderState.DESTBLEND)
+]
+"""The states that are factors of blending."""
 _FIRST = box_vertices(*FIRST_BOX, BACK)
 """The vertices of the box that is drawn before a case where there is no CLEAR token."""
 _FOLLOWED = "walk.", "announced.state."
@@ -133,6 +139,7 @@ class _Play:
                 self.found |= {*self._vertices(op, call)}
                 if call.vertices != _FIRST:
                     self.found |= {*self._states.items(), *primitives(command, body)}
+                    self.found |= {*self._factors()}
                 self.found |= {(ABSENT, "")} if absent else set()
 
     def _vertices(self, op: Op, call: Call) -> Iterator[Feature]:
@@ -147,6 +154,10 @@ class _Play:
         if self._drawn_size not in (0, size):
             yield LARGER if size > self._drawn_size else SMALLER, ""
         self._drawn_size = size
+
+    def _factors(self) -> Iterator[Feature]:
+        """The factors of blending, whether of source or target."""
+        yield from ((FACTOR, self._states[name]) for name in _FACTORS if name in self._states)
 
     def _set(self, op: Op, items: list[tuple[int, ...]]) -> None:
         names, parts = _STATES[op]

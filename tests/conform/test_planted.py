@@ -115,6 +115,7 @@ MISTAKES: dict[str, Mistake] = {
     "ALPHAOP_IGNORED": Mistake(("texture.channels.*",)),
     "DEPTH_FIRST": Mistake(("depth.rejected",)),
     "ALPHA_STRICT": Mistake(("alphatest.lessequal", "alphatest.greaterequal", "alphatest.always")),
+    "DEST_ALPHA": Mistake(("blend.*.destalpha", "blend.*.invdestalpha")),
     "REVSUBTRACT": Mistake(("blend.operation.revsubtract",), 8),
     "MASK_IGNORED": Mistake(("mask.*",), 8),
     "MASK_ORDER": Mistake(("mask.red", "mask.blue"), 8),

@@ -123,7 +123,11 @@ static dp2_u32 factor(const context *of, dp2_u32 kind, dp2_u32 source, dp2_u32 t
         value = lane(source, 24);
         break;
     case 7: case 8:
+#ifdef BUG_DEST_ALPHA
+        value = lane(source, 24);
+#else
         value = lane(target, 24);
+#endif
         break;
     case 9: case 10:
         value = lane(target, shift);
