@@ -245,6 +245,7 @@ def _immediate(ddi: Since, name: str, gap: bytes) -> Case:
 def _sources(ddi: Since) -> Iterator[Case]:
     """Cases of the vertices of a call: in a vertex buffer, and behind others that are skipped."""
     pixels = _pixels(_CORNERS, _numbers(_LIST, 2))
+    kind = SurfaceKind.VERTEXBUFFER if ddi >= Since.DX8 else SurfaceKind.MEMORY
     for name, first, buffered, rule in (
         ("vertex_buffer", 0, True, "the vertices of a call may be in a buffer"),
         ("vertex_offset.buffer", _EXTRA, True, _AT_OFFSET),
@@ -253,7 +254,7 @@ def _sources(ddi: Since) -> Iterator[Case]:
         script = Script(ddi)
         data = script.vertices((*_AWAY[:first], *_CORNERS))
         if buffered:
-            script.buffer(VERTICES, SurfaceKind.VERTEXBUFFER, len(data), data)
+            script.buffer(VERTICES, kind, len(data), data)
         script.call(
             script.watch(), script.begun, token(Op.TRIANGLELIST, b"\0\0", 2), script.ended,
             user=b"" if buffered else data, vertices=VERTICES if buffered else 0,
