@@ -282,7 +282,7 @@ RUN = {
     "dp2emu conform draw --rig native:./driver.so": in_driver(
         "dp2emu conform draw --rig native:./driver.so", code=1,
         out=r"1 failed: draw\.coverage\.counterclockwise\n[^$]* is answered 00000000 instead of "
-        r"0a000000\n[^$]*\ndraw +25 +35 +1 +1\n",
+        r"0a000000\n[^$]*\ndraw +25 +39 +1 +3\n",
     ),
     "dp2emu conform draw.coverage.counterclockwise --export cases": in_driver(
         "dp2emu conform draw.coverage.counterclockwise --export cases",

@@ -144,6 +144,7 @@ def draw_cases(ddi: Since) -> Iterator[Case]:
     yield from _lists(ddi)
     yield from _indexed(ddi)
     yield from _others(ddi)
+    yield from _sources(ddi)
     if ddi >= Since.DX8:
         yield from _streams(ddi)
     yield from _states(ddi)
@@ -241,6 +242,31 @@ def _immediate(ddi: Since, name: str, gap: bytes) -> Case:
     return script.case(f"draw.trianglefan_imm.{name}", rule, 'wire format, "Inline vertices"')
 
 
+def _sources(ddi: Since) -> Iterator[Case]:
+    """Cases of the vertices of a call: in a vertex buffer, and behind others that are skipped."""
+    pixels = _pixels(_CORNERS, _numbers(_LIST, 2))
+    kind = SurfaceKind.VERTEXBUFFER if ddi >= Since.DX8 else SurfaceKind.MEMORY
+    for name, first, buffered, rule in (
+        ("vertex_buffer", 0, True, "the vertices of a call may be in a buffer"),
+        ("vertex_offset.buffer", _EXTRA, True, _AT_OFFSET),
+        ("vertex_offset.user", _EXTRA, False, _AT_OFFSET),
+    ):
+        script = Script(ddi)
+        data = script.vertices((*_AWAY[:first], *_CORNERS))
+        if buffered:
+            script.buffer(VERTICES, kind, len(data), data)
+        script.call(
+            script.watch(), script.begun, token(Op.TRIANGLELIST, b"\0\0", 2), script.ended,
+            user=b"" if buffered else data, vertices=VERTICES if buffered else 0,
+            start=first * script.vertex_bytes, count=len(_CORNERS),
+        )  # fmt: skip
+        script.drawn(pixels)
+        yield script.case(f"draw.{name}", rule, _TOKENS)
+
+
+_AT_OFFSET = "vertex 0 of a call is at byte dwVertexOffset"
+
+
 # Streams
 
 
@@ -308,8 +334,13 @@ def _streams(ddi: Since) -> Iterator[Case]:
         ddi, "no_indices", "index buffer 0 takes the buffer away", (), index,
         dwords(Op.SETINDICES, 0, 0), refusable=draw,
     )  # fmt: skip
+    size = Script(ddi).vertex_bytes
+    yield _streamed(
+        ddi, "other_stream", "each stream has a buffer of its own",
+        _pixels(_CORNERS, ((0, 1, 2),)), dwords(Op.SETSTREAMSOURCE, 1, VERTICES, 2 * size),
+        dwords(Op.DRAWPRIMITIVE, _LIST, _EXTRA, 1),
+    )  # fmt: skip
     if ddi >= Since.DX9:
-        size = Script(ddi).vertex_bytes
         yield _streamed(
             ddi, "offset", "D3DDP2OP_SETSTREAMSOURCE2 counts its offset in bytes",
             _pixels(_CORNERS, ((0, 1, 2),)),

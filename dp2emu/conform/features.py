@@ -10,8 +10,11 @@ from dp2emu.capture.records import Called, ContextCreated, SurfaceCreated
 from dp2emu.conform.case import Case
 from dp2emu.conform.operands import (
     ABSENT,
+    BUFFERED,
     COLOURS,
+    FACTOR,
     LARGER,
+    OFFSET,
     SMALLER,
     VERTEX_SIZE,
     Feature,
@@ -43,12 +46,21 @@ _STATES: dict[int, tuple[type[SdkEnum], Callable[[tuple[int, ...]], tuple[int, .
 the state's number and value."""
 _DEFAULTS = {sdk_name(WireRenderState, RenderState.CULLMODE) or "": Cull.CCW.sdk}
 """The states before they are set, of those by whose defaults triangles are not drawn."""
+_FACTORS = [
+    sdk_name(WireRenderState, state) or ""
+    for state in (RenderState.SRCBLEND, RenderState.DESTBLEND)
+]
+"""The states that are factors of blending."""
 _FIRST = box_vertices(*FIRST_BOX, BACK)
 """The vertices of the box that is drawn before a case where there is no CLEAR token."""
 _FOLLOWED = "walk.", "announced.state."
 """How the names begin of cases that are judged by what is drawn after the token or state that they
 try: they tell nothing of its effect.
 """
+_PLACES: dict[str, Callable[[Call], int]] = {
+    BUFFERED: lambda call: call.lpDDVertex, OFFSET: lambda call: call.dwVertexOffset,
+}  # fmt: skip
+"""Features of a call's vertices that are elsewhere than at the start of the caller's memory."""
 _DRAW = re.compile("POINTS|LINE|TRIANGLE|DRAW")
 """In the names of the tokens that draw."""
 
@@ -127,6 +139,7 @@ class _Play:
                 self.found |= {*self._vertices(op, call)}
                 if call.vertices != _FIRST:
                     self.found |= {*self._states.items(), *primitives(command, body)}
+                    self.found |= {*self._factors()}
                 self.found |= {(ABSENT, "")} if absent else set()
 
     def _vertices(self, op: Op, call: Call) -> Iterator[Feature]:
@@ -135,11 +148,16 @@ class _Play:
         size, format = (call.dwVertexSize, call.dwVertexType) if own else self._stream
         if own:
             yield VERTEX_SIZE, ""
+            yield from ((name, "") for name, there in _PLACES.items() if there(call))
         if format & DIFFUSE:
             yield COLOURS, ""
         if self._drawn_size not in (0, size):
             yield LARGER if size > self._drawn_size else SMALLER, ""
         self._drawn_size = size
+
+    def _factors(self) -> Iterator[Feature]:
+        """The factors of blending, whether of source or target."""
+        yield from ((FACTOR, self._states[name]) for name in _FACTORS if name in self._states)
 
     def _set(self, op: Op, items: list[tuple[int, ...]]) -> None:
         names, parts = _STATES[op]
@@ -155,8 +173,9 @@ class _Play:
             self._stream = self._stream[0], format
 
     def _source(self, items: Any) -> None:
-        for stride in items["dwStride"].tolist():
-            self._stream = stride, self._stream[1]
+        for stream, stride in items[["dwStream", "dwStride"]].tolist():
+            if stream == 0:
+                self._stream = stride, self._stream[1]
 
     def _blocks_set(self, items: Any) -> None:
         for operation, handle, _ in items.tolist():

@@ -267,10 +267,23 @@ def _targets(payload: bytes) -> Iterator[Need]:
             yield LeastNeed(name, "NumSimultaneousRTs", index + 1)
 
 
+def _streams(words: int) -> Callable[[bytes], Iterator[Need]]:
+    """Return a function of the payload of a token that names a stream in each item."""
+
+    def needs(payload: bytes) -> Iterator[Need]:
+        for number, *_ in struct.iter_unpack(f"<{words}I", payload):
+            if number:
+                yield LeastNeed(f"MaxStreams {number + 1}", "MaxStreams", number + 1)
+
+    return needs
+
+
 _ITEMS: dict[Op, Callable[[bytes], Iterator[Need]]] = {
     Op.RENDERSTATE: _render_states,
     Op.TEXTURESTAGESTATE: _stage_states,
     Op.CREATEQUERY: _queries,
     Op.SETRENDERTARGET2: _targets,
+    Op.SETSTREAMSOURCE: _streams(3),
+    Op.SETSTREAMSOURCE2: _streams(4),
 }
 """Opcode -> function of a token's payload that yields the needs of its items."""

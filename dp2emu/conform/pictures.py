@@ -165,6 +165,7 @@ _ADDRESSES: dict[TextureAddress, tuple[int, ...]] = {
 """By D3DTEXTUREADDRESS, which columns of a texture two texels wide are sampled at columns -2 to 3:
 0 or 1, or -1 for the border colour."""
 _CLAMPED = _ADDRESSES[TextureAddress.CLAMP]
+_ALPHA = 0xFF000000
 _FORMATS: tuple[tuple[Format, bytes, tuple[int, int]], ...] = (
     (Format.X8R8G8B8, struct.pack("<2I", 0x00FF00FF, 0x7F00FF00), (0xFFFF00FF, 0xFF00FF00)),
     (Format.R5G6B5, struct.pack("<2H", 0xF800, 0x07FF), (0xFFFF0000, 0xFF00FFFF)),
@@ -209,6 +210,26 @@ def texture_cases(ddi: Since) -> Iterator[Case]:
         rule = f"{op.sdk} makes of its arguments what it says"
         name = f"texture.stage.{op.name.lower()}"
         yield textured(ddi, name, rule, _DOCUMENTS + "D3DTEXTUREOP", rows, operation)
+    yield from _apart(ddi)
+
+
+def _apart(ddi: Since) -> Iterator[Case]:
+    """Cases of a stage that takes the colour from the texture and the alpha from the vertex, or
+    the other way round.
+    """
+    for name, mask, state in (
+        ("color", 0xFFFFFF, _STAGE.ALPHAOP),
+        ("alpha", _ALPHA, _STAGE.COLOROP),
+    ):
+        argument = _STAGE.ALPHAARG2 if state == _STAGE.ALPHAOP else _STAGE.COLORARG2
+        operation = (
+            (_STAGE.COLOROP, TextureOp.SELECTARG1), (_STAGE.ALPHAOP, TextureOp.SELECTARG1),
+            (state, TextureOp.SELECTARG2), (argument, TextureArgument.DIFFUSE),
+        )  # fmt: skip
+        rows = [[row[at] & mask | OTHER & ~mask for at in _CLAMPED] for row in _TEXELS]
+        rule = "COLOROP makes red, green and blue, ALPHAOP makes alpha"
+        kind = _DOCUMENTS + "D3DTEXTURESTAGESTATETYPE"
+        yield textured(ddi, f"texture.channels.{name}", rule, kind, rows, operation)
 
 
 def _each_lane(results: tuple[int, int, int, int], one: int, other: int) -> int:
@@ -260,6 +281,7 @@ def merging_cases(ddi: Since) -> Iterator[Case]:
     """Yield the conformance cases of depth, alpha test, blending and write masks."""
     yield from _depths(ddi)
     yield from _depth_switches(ddi)
+    yield _rejected(ddi)
     yield from _alpha_tests(ddi)
     yield from _blends(ddi)
     yield from _masks(ddi)
@@ -327,6 +349,19 @@ def _depth_switches(ddi: Since) -> Iterator[Case]:
     ):  # fmt: skip
         kind = "D3DRENDERSTATETYPE"
         yield _deep(ddi, name, rule, kind, pixels, user, before, *draws, far=True)
+
+
+def _rejected(ddi: Since) -> Case:
+    """A case of a near box that the alpha test rejects, and then a far one."""
+    user = box_vertices(0, 0, 8, 4, FRONT & ~_ALPHA, 0.25) + box_vertices(2, 0, 12, 4, OTHER, 0.75)
+    pixels = background()
+    fill(pixels, 2, 0, 12, 4, OTHER)
+    tested = (_RS.ALPHATESTENABLE, 1), (_RS.ALPHAREF, 0x80), (_RS.ALPHAFUNC, CmpFunc.GREATER)
+    states = [render_state(*each) for each in (*tested, (_RS.ZFUNC, CmpFunc.LESS))]
+    rule = "what the alpha test rejects hides nothing"
+    return _deep(
+        ddi, "rejected", rule, "alpha testing", pixels, user, *states, _strips(0, 2), far=True
+    )
 
 
 def _alpha_tests(ddi: Since) -> Iterator[Case]:

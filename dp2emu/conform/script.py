@@ -249,11 +249,14 @@ class Script:
         fvf: int = 0,
         vertex_bytes: int = 0,
         count: int | None = None,
+        start: int = 0,
+        vertices: int = 0,
     ) -> None:
         """Submit tokens with vertices in user memory: ``user``, of format ``fvf``, or ``corners``.
 
-        ``vertex_bytes`` replaces the vertex size of the format.  Only the first ``count`` vertices
-        belong to the call if that is given, although more are in memory.
+        ``vertex_bytes`` replaces the vertex size of the format.  Only ``count`` vertices from byte
+        ``start`` on belong to the call if that is given, although more are in memory.  With
+        ``vertices``, the handle of a vertex buffer, they are in that.
         """
         commands, data = b"".join(tokens), user or self.vertices(corners)
         fvf = fvf or self.fvf
@@ -265,6 +268,8 @@ class Script:
             dwCommandLength=len(commands),
             dwFlags=int(Dp2Flags.USERMEMVERTICES) if data else 0,
             dwVertexType=fvf,
+            lpDDVertex=vertices,
+            dwVertexOffset=start,
             dwVertexLength=len(data) // size if count is None else count,
             dwVertexSize=size,
             commands=commands,

@@ -42,7 +42,7 @@ from dp2emu.conform.target import (
     shown,
 )
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import Cull, PrimitiveType, RenderState
+from dp2emu.d3d.enums import Cull, PrimitiveType, RenderState, ShadeMode
 from dp2emu.d3d.flags import Clear
 from dp2emu.d3d.fvf import DIFFUSE, XYZRHW, fvf_size
 from dp2emu.dp2.table import Since
@@ -68,6 +68,7 @@ def target_cases(ddi: Since) -> Iterator[Case]:
     yield from _windings(ddi)
     yield _states(ddi)
     yield _colourless(ddi)
+    yield from _flat(ddi)
     if ddi >= Since.DX7:
         yield from _clears(ddi)
         yield from _several_targets(ddi)
@@ -114,6 +115,32 @@ def _colourless(ddi: Since) -> Case:
     script.show(away_from_edges(pixels))
     rule = "vertices without a diffuse colour are white"
     return script.case("draw.no_colour", rule, _FORMATS, optional=True)
+
+
+def _flat(ddi: Since) -> Iterator[Case]:
+    """Cases of flat triangles, each of whose vertices has a colour of its own.
+
+    The colours of a triangle have different numbers of channels: none is another with channels in
+    another order.
+    """
+    colors = FRONT, OTHER, 0xFFFFFFFF, 0xFF000000, 0xFFFF0000
+    for op, triangles in (
+        (Op.TRIANGLELIST, ((0, 1, 2),)),
+        (Op.TRIANGLESTRIP, ((0, 1, 2), (1, 3, 2), (2, 3, 4))),
+    ):
+        script = Script(ddi)
+        script.background(render_state(RenderState.SHADEMODE, ShadeMode.FLAT))
+        corners = zip(_CLOCKWISE, colors, strict=True)
+        user = b"".join(vertex(x, y, color) for (x, y), color in corners)
+        script.call(token(op, b"\0\0", len(triangles)), user=user, fvf=_FORMAT)
+        pixels = background()
+        for each in triangles:
+            inside = covered([_CLOCKWISE[i] for i in each], WIDTH, HEIGHT)
+            pixels |= dict.fromkeys(inside, colors[each[0]])
+        script.show(away_from_edges(pixels))
+        rule = "a flat triangle has the colour of its first vertex"
+        name = f"draw.flat.{op.name.lower()}"
+        yield script.case(name, rule, f"D3DSHADEMODE; {_ORDER}", optional=True)
 
 
 def _streams(ddi: Since) -> Iterator[Case]:

@@ -50,10 +50,13 @@ def _strides(case: Case) -> dict[int, int]:
     """By handle of a vertex buffer, the size in bytes of its vertices."""
     found: dict[int, int] = {}
     for record in case.calls:
+        if record.call.lpDDVertex:
+            found[record.call.lpDDVertex] = record.call.dwVertexSize
         for command in _commands(record.call):
             if command.token.op in _SOURCES and command.n:
                 data = (record.call.commands or b"")[command.start : command.end]
-                for source in np.frombuffer(data, command.token.item_dtype):
+                sources = np.frombuffer(data, command.token.item_dtype)
+                for source in sources[sources["dwStream"] == 0]:
                     found[int(source["dwVBHandle"])] = int(source["dwStride"])
     return found
 

@@ -9,7 +9,7 @@ Both keep to the tokens of one DirectX version.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -67,11 +67,13 @@ _VERTEX = struct.Struct("<4fI")
 _VERTEX_BYTES = _VERTEX.size
 NUMBER = 24
 """Vertices of an input."""
+AHEAD = 4
+"""Vertices in a buffer before the last ``NUMBER``; dwVertexOffset of some calls skips them."""
 _KIND = SurfaceKind
 SURFACES = (
     SurfaceDesc(TARGET, _KIND.SURFACE, SIDE, SIDE, Format.A8R8G8B8),
     SurfaceDesc(SPARE, _KIND.SURFACE, SIDE, SIDE, Format.A8R8G8B8),
-    *(SurfaceDesc(at.handle, _KIND.VERTEXBUFFER, NUMBER * at.stride) for at in LAYOUTS),
+    *(SurfaceDesc(at.handle, _KIND.VERTEXBUFFER, (AHEAD + NUMBER) * at.stride) for at in LAYOUTS),
     SurfaceDesc(INDICES, _KIND.INDEXBUFFER, 2 * NUMBER),
     SurfaceDesc(WIDE_INDICES, _KIND.INDEXBUFFER, 4 * NUMBER),
     SurfaceDesc(TEXTURE, _KIND.TEXTURE, 8, 8, Format.A8R8G8B8),
@@ -193,7 +195,8 @@ def _wild(known: Known, data: bytes) -> Iterator[Record]:
     start = OFFSET if head & 4 else 0
     for commands in data[1:].split(CALL)[:_CALLS]:
         commands = known.kept(commands)[: COMMANDS[buffer] - start]
-        yield Called(call_of(commands, buffer, start, LAYOUTS[0], _CORNERS if head & 8 else None))
+        user, ahead = (_CORNERS, 0) if head & 8 else (None, AHEAD)
+        yield Called(call_of(commands, buffer, start, LAYOUTS[0], user, ahead))
     if _ISSUE in data:
         yield Called(poll(buffer))
 
@@ -203,22 +206,27 @@ def poll(buffer: int) -> Call:
     return Call(CONTEXT, lpDDCommands=buffer)
 
 
-def call_of(commands: bytes, buffer: int, start: int, layout: Layout, user: bytes | None) -> Call:
-    """Return a call with vertices of a layout: in the caller's memory, or in its buffer."""
+def call_of(
+    commands: bytes, buffer: int, start: int, layout: Layout, user: bytes | None, ahead: int
+) -> Call:
+    """Return a call with vertices of a layout: in the caller's memory, or in its buffer, behind
+    ``ahead`` others.
+    """
     return Call(
         CONTEXT, buffer, dwCommandOffset=start, dwCommandLength=len(commands), commands=commands,
         dwVertexType=layout.fvf, dwVertexSize=layout.stride, dwVertexLength=NUMBER,
         lpDDVertex=0 if user else layout.handle, vertices=user,
+        dwVertexOffset=ahead * layout.stride,
         dwFlags=int(Dp2Flags.USERMEMVERTICES) if user else 0,
     )  # fmt: skip
 
 
-def corners(rng: Random, layout: Layout, color: int) -> bytes:
-    """Return vertices at pixel centres on the target and around it, all of one colour."""
-    sides = [each % (SIDE + 16) - 8 for each in rng.randbytes(2 * NUMBER)]
-    places = zip(sides[::2], sides[1::2], strict=True)
+def corners(rng: Random, layout: Layout, colors: Sequence[int]) -> bytes:
+    """Return vertices of these colours at pixel centres on the target and around it."""
+    sides = [each % (SIDE + 16) - 8 for each in rng.randbytes(2 * len(colors))]
+    places = zip(sides[::2], sides[1::2], colors, strict=True)
     rest = bytes(layout.stride - _VERTEX_BYTES)
-    return b"".join(_VERTEX.pack(x, y, 0.5, 1.0, color) + rest for x, y in places)
+    return b"".join(_VERTEX.pack(x, y, 0.5, 1.0, color) + rest for x, y, color in places)
 
 
-_CORNERS = corners(Random(0), LAYOUTS[0], 0xFF336699)
+_CORNERS = corners(Random(0), LAYOUTS[0], (0xFF336699,) * NUMBER)

@@ -17,11 +17,21 @@ import msgspec
 from dp2emu.capture.records import Called, ContextCreated, ContextDestroyed, MemoryWritten, Record
 from dp2emu.conform.script import dwords, render_state, token
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, Cull, PrimitiveType, QueryType, RenderState
+from dp2emu.d3d.enums import (
+    Blend,
+    BlendOp,
+    CmpFunc,
+    Cull,
+    PrimitiveType,
+    QueryType,
+    RenderState,
+    ShadeMode,
+)
 from dp2emu.d3d.flags import Clear, Issue
 from dp2emu.dp2.table import Since
 from dp2emu.dp2.tokens.state import StateSetOperation
 from dp2emu.fuzz.rig_inputs import (
+    AHEAD,
     COMMANDS,
     CONTEXT,
     INDICES,
@@ -51,6 +61,7 @@ _LOW, _HIGH = 8, 16
 _NARROW = 80
 """Bytes of commands that have room for a state block of several states."""
 _LONGEST_INDEX = 0xFFFF
+_FLAT = render_state(RenderState.SHADEMODE, ShadeMode.FLAT)
 _BLOCKS = 4
 """State blocks of a program at most."""
 
@@ -73,6 +84,18 @@ def records(known: Known, data: bytes) -> list[Record]:
     return program(known, data) if data[:1] == bytes((TAME,)) else wild(known, data)
 
 
+def exact(records: Sequence[Record], whole: Sequence[Record]) -> bool:
+    """Return whether some of the records of a program have colours without rounding: colours of
+    vertices are not mixed if they are not in the whole program.
+    """
+    return not _flat(whole) or _flat(records)
+
+
+def _flat(records: Sequence[Record]) -> bool:
+    return any(isinstance(each, Called) and _FLAT in (each.call.commands or b"")
+               for each in records)  # fmt: skip
+
+
 def program(known: Known, seed: bytes) -> list[Record]:
     """Return the records of a program, from the creation of its context to the end of that."""
     rng, ddi = Random(seed), known.ddi
@@ -91,7 +114,9 @@ class _Program(msgspec.Struct):
     """A valid program that is being made.  Mutable.
 
     ``alpha`` is the alpha of its vertices, ``source`` the layout in stream 0, ``wide`` whether the
-    indices have 32 bits, ``room`` the bytes of a call's commands.
+    indices have 32 bits, ``room`` the bytes of a call's commands.  If it is ``pure``, all channels
+    of its colours are 0 or 255, so that no blend factor rounds anything.  If it is ``flat``, each
+    vertex has a colour of its own.
     """
 
     rng: Random
@@ -101,6 +126,8 @@ class _Program(msgspec.Struct):
     blocks: dict[int, list[RenderState]] = msgspec.field(default_factory=dict)
     layouts: tuple[Layout, ...] = LAYOUTS[:1]
     alpha: int = 0xFF
+    pure: bool = False
+    flat: bool = False
     source: Layout | None = None
     offset: int = 0
     wide: bool = False
@@ -110,23 +137,50 @@ class _Program(msgspec.Struct):
         """Return the records of the program, without its context."""
         rng = self.rng
         self.layouts = tuple(rng.sample(LAYOUTS, rng.choice((1, 1, 2))))
-        self.alpha = rng.choice((0, 0x7F, 0x80, 0xFF, 0xFF))
-        color = rng.getrandbits(24) | self.alpha << 24
-        vertices = {each: corners(rng, each, color) for each in self.layouts}
+        self.pure, self.flat = rng.random() < 0.4, rng.random() < 0.3
+        self.alpha = rng.choice((0, 0xFF) if self.pure else (0, 0x7F, 0x80, 0xFF, 0xFF))
+        vertices = {
+            each: corners(rng, each, self._colors(AHEAD + NUMBER)) for each in self.layouts
+        }
         indices = [rng.randrange(_LOW, _HIGH) for _ in range(NUMBER)]
         buffer, start = rng.choice(list(COMMANDS)), rng.choice((0, OFFSET))
         self.room = COMMANDS[buffer] - start
         calls = self._joined(self._pieces(), start, COMMANDS[buffer])
-        shade = rng.choice((0, rng.getrandbits(32)))
+        shade = rng.choice((0, self._color()))
         return [
             MemoryWritten(TARGET, 0, struct.pack("<I", shade) * SIDE * SIDE),
             *(MemoryWritten(each.handle, 0, data) for each, data in vertices.items()),
             MemoryWritten(INDICES, 0, struct.pack(f"<{NUMBER}H", *indices)),
             MemoryWritten(WIDE_INDICES, 0, struct.pack(f"<{NUMBER}I", *indices)),
-            *(Called(call_of(data, buffer, start, layout, rng.choice((vertices[layout], None))))
-              for layout, data in calls),
+            *(self._called(commands, buffer, start, layout, vertices[layout])
+              for layout, commands in calls),
             Called(poll(buffer)),
         ]  # fmt: skip
+
+    def _called(
+        self, commands: bytes, buffer: int, start: int, layout: Layout, vertices: bytes
+    ) -> Called:
+        """Return a call with vertices in a buffer, or in the caller's memory, which ends behind
+        those of the call.
+        """
+        ahead = self.rng.choice((0, 0, AHEAD))
+        own = vertices[: (ahead + NUMBER) * layout.stride]
+        user = self.rng.choice((own, None))
+        return Called(call_of(commands, buffer, start, layout, user, ahead))
+
+    def _color(self) -> int:
+        """Return a random colour."""
+        color = self.rng.getrandbits(32)
+        if not self.pure:
+            return color
+        return sum(0xFF << 8 * lane for lane in range(4) if color >> lane & 1)
+
+    def _colors(self, number: int) -> list[int]:
+        """Return the colours of vertices, which have one alpha."""
+        made = [self._color() & 0xFFFFFF | self.alpha << 24]
+        if not self.flat:
+            return made * number
+        return made + [self._color() & 0xFFFFFF | self.alpha << 24 for _ in range(number - 1)]
 
     def _joined(
         self, pieces: Sequence[_Piece], start: int, room: int
@@ -152,6 +206,8 @@ class _Program(msgspec.Struct):
         rng = self.rng
         draws = _OLD
         pieces: list[_Piece] = [render_state(RenderState.CULLMODE, Cull.NONE)]
+        if self.flat:
+            pieces.append(_FLAT)
         if self.known.ddi >= Since.DX8 and rng.random() < 0.6:
             draws = _STREAMED[self.known.ddi >= Since.DX9]
             pieces += [self._stream(), self._indices()]
@@ -237,7 +293,7 @@ class _Program(msgspec.Struct):
         rng = self.rng
         boxes = [self._box() for _ in range(rng.randrange(1, 4))]
         data = b"".join(struct.pack("<4i", *box) for box in boxes)
-        head = struct.pack("<IIfI", Clear.TARGET, rng.getrandbits(32), 1.0, 0)
+        head = struct.pack("<IIfI", Clear.TARGET, self._color(), 1.0, 0)
         return token(Op.CLEAR, head + data, len(boxes))
 
     def _state_block(self) -> bytes:
@@ -300,6 +356,12 @@ class _Program(msgspec.Struct):
             return chosen + moved
         return chosen + dwords(Op.SETSTREAMSOURCE, 0, layout.handle, layout.stride)
 
+    def _other_stream(self) -> bytes:
+        """Return a token that chooses vertices for a stream that is not drawn from."""
+        layout, stream = self.rng.choice(self.layouts), self.rng.randrange(1, 3)
+        chosen = dwords(Op.SETSTREAMSOURCE, stream, layout.handle, 2 * layout.stride)
+        return chosen if self.known.announces(chosen) else b""
+
     def _indices(self) -> bytes:
         """Return a token that chooses 16-bit or 32-bit indices."""
         told = self.known.capabilities and self.known.capabilities.word("MaxVertexIndex")
@@ -339,11 +401,21 @@ def _vertices_of(kind: PrimitiveType, count: int) -> int:
 
 _FACTORS = (Blend.ZERO, Blend.ONE)
 """Blend factors after which nothing is rounded."""
+_PURE = (
+    *_FACTORS, Blend.SRCCOLOR, Blend.INVSRCCOLOR, Blend.SRCALPHA, Blend.INVSRCALPHA,
+    Blend.DESTALPHA, Blend.INVDESTALPHA, Blend.DESTCOLOR, Blend.INVDESTCOLOR, Blend.SRCALPHASAT,
+)  # fmt: skip
+"""Blend factors of which that holds for channels of 0 and 255."""
 
 
 def _near_alpha(of: _Program) -> int:
     """Return a reference at the alpha of the vertices or beside it."""
     return min(max(of.alpha + of.rng.randrange(-1, 2), 0), 255)
+
+
+def _factor(of: _Program) -> int:
+    """Return a blend factor after which nothing is rounded."""
+    return of.rng.choice(_PURE if of.pure else _FACTORS)
 
 
 _STATES: dict[RenderState, tuple[Since, Callable[[_Program], int]]] = {
@@ -352,8 +424,8 @@ _STATES: dict[RenderState, tuple[Since, Callable[[_Program], int]]] = {
     RenderState.ALPHAREF: (Since.DX6, _near_alpha),
     RenderState.ALPHAFUNC: (Since.DX6, lambda of: of.rng.choice(list(CmpFunc))),
     RenderState.ALPHABLENDENABLE: (Since.DX6, lambda of: of.rng.randrange(2)),
-    RenderState.SRCBLEND: (Since.DX6, lambda of: of.rng.choice(_FACTORS)),
-    RenderState.DESTBLEND: (Since.DX6, lambda of: of.rng.choice(_FACTORS)),
+    RenderState.SRCBLEND: (Since.DX6, lambda of: _factor(of)),
+    RenderState.DESTBLEND: (Since.DX6, lambda of: _factor(of)),
     RenderState.BLENDOP: (Since.DX8, lambda of: of.rng.choice(list(BlendOp))),
     RenderState.COLORWRITEENABLE: (Since.DX8, lambda of: of.rng.randrange(16)),
 }
@@ -401,12 +473,10 @@ def _absolute(of: _Program) -> _Piece:
 def _inline(of: _Program) -> _Piece:
     rng, count = of.rng, of.rng.randrange(1, 4)
     head = token(Op.TRIANGLEFAN_IMM, struct.pack("<I", 7), count)
-    color = rng.getrandbits(24) | of.alpha << 24
-    inline = {each: corners(rng, each, color) for each in of.layouts}
+    inline = {each: corners(rng, each, of._colors(count + 2)) for each in of.layouts}
 
     def made(place: _Place) -> bytes:
-        size = (count + 2) * place.layout.stride
-        return head + bytes(-(place.at + len(head)) % 4) + inline[place.layout][:size]
+        return head + bytes(-(place.at + len(head)) % 4) + inline[place.layout]
 
     return made
 
@@ -478,8 +548,11 @@ def _stream_indexed2(of: _Program) -> _Piece:
 
 
 def _rebound(of: _Program) -> _Piece:
-    """Return tokens that choose other vertices or indices."""
-    return of._stream() if of.rng.random() < 0.6 else of._indices()
+    """Return tokens that choose other vertices or indices, or a buffer of another stream."""
+    chance = of.rng.random()
+    if chance < 0.2:
+        return of._other_stream()
+    return of._stream() if chance < 0.7 else of._indices()
 
 
 _STREAMED: dict[bool, tuple[_Draw, ...]] = {

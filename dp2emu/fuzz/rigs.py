@@ -636,6 +636,8 @@ def _smaller(setting: RigSetting, finding: Finding) -> Finding:
     def fails(records: Sequence[Record]) -> bool:
         if time.monotonic() > until or not kept <= {id(each) for each in records}:
             return False
+        if tame and not rig_programs.exact(records, whole):
+            return False
         try:
             session.play(records, tame=tame)
         except Deviation as error:

@@ -60,6 +60,7 @@ class Announcing(Driver):
         ("mask.red", "PrimitiveMiscCaps", "D3DPMISCCAPS_COLORWRITEENABLE"),
         ("texture.address.border", "TextureAddressCaps", "D3DPTADDRESSCAPS_BORDER"),
         ("texture.stage.addsmooth", "TextureOpCaps", "D3DTEXOPCAPS_ADDSMOOTH"),
+        ("draw.other_stream", "MaxStreams", "MaxStreams 2"),
         ("draw.scissor.1", "RasterCaps", "D3DPRASTERCAPS_SCISSORTEST"),
         ("walk.length.setmaterial", "DevCaps", "D3DDEVCAPS_HWTRANSFORMANDLIGHT"),
         ("walk.length.setpriority.2", "Caps2", "D3DCAPS2_CANMANAGERESOURCE"),

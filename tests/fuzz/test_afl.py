@@ -90,8 +90,9 @@ def fuzzed(bug: str, place: Path, tries: int) -> list[Path]:
 
 
 @pytest.mark.slow
-def test_afl_finds_a_planted_mistake_with_the_shipped_harness(tmp_path: Path) -> None:
-    assert fuzzed("CLEAR_LENGTH", tmp_path, 50000)
+@pytest.mark.parametrize("bug", ["CRASHES", "INDEX_CHECK", *LENGTHS])
+def test_afl_finds_a_planted_mistake_with_the_shipped_harness(bug: str, tmp_path: Path) -> None:
+    assert fuzzed(bug, tmp_path, 50000)
 
 
 def documented() -> str:

@@ -9,12 +9,13 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from dp2emu.capture.records import Called
-from dp2emu.conform.script import create, dwords, end, token
+from dp2emu.conform.script import create, dwords, end, render_state, token
 from dp2emu.d3d.capabilities import Capabilities
 from dp2emu.d3d.dp2structs import Op
-from dp2emu.d3d.enums import QueryType
+from dp2emu.d3d.enums import QueryType, RenderState, ShadeMode
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import TABLE, Since
@@ -135,6 +136,24 @@ def test_what_a_driver_does_not_announce_is_not_sent() -> None:
     assert dwords(Op.SETINDICES, rig_inputs.WIDE_INDICES, 4) not in sent
 
 
+def test_part_of_a_flat_program_mixes_no_colours() -> None:
+    flat = render_state(RenderState.SHADEMODE, ShadeMode.FLAT)
+    programs = [
+        rig_programs.records(Known(Since.DX9), bytes((TAME, number))) for number in range(20)
+    ]
+    for whole in programs:
+        rest = [
+            replace(each, call=replace(each.call, commands=b""))
+            if isinstance(each, Called) and flat in (each.call.commands or b"")
+            else each
+            for each in whole
+        ]
+        assert rig_programs.exact(whole, whole)
+        assert rig_programs.exact(rest, whole) == (rest == whole)
+    assert any(flat in (each.call.commands or b"")
+               for whole in programs for each in whole if isinstance(each, Called))  # fmt: skip
+
+
 def played(spec: str, inputs: int, ddi: int = 9) -> Session:
     """A session in which a driver has kept all rules for tame and wild inputs."""
     session, rng = Session(RigSetting(spec, ddi)), Random(3)
@@ -236,22 +255,26 @@ FINDABLE = (
     "ALPHA_STRICT", "ANSWERS_FAILURES", "BASE_IGNORED", "BASE_UNSIGNED", "BOTTOM_RIGHT_RULE",
     "CAPACITY_OF_CALL", "CAPTURE_IGNORED", "CHANNEL_ORDER", "CLEAR_FIRST_RECT",
     "CLEAR_IGNORES_RECTS", "CLEAR_INCLUSIVE", "CLEAR_LENGTH", "CONSTB_LENGTH", "CRASHES",
-    "CULL_INVERTED", "CUT_PASSED", "DELETED_ANSWERS", "DIFFUSE_OFFSET", "EDGES_DRAWN",
-    "EMPTY_RESPONSE", "ERROR_OFFSET_BEHIND", "ERROR_OFFSET_FROM_FIRST", "EXECUTE_IGNORED",
-    "FAN_CENTRE", "FAN_DOUBLES_FIRST", "FIRST_DELETED", "FIRST_DRAW", "FIRST_STATE",
-    "FIRST_TARGET", "FIRST_TRIANGLE", "HALF_PIXEL", "HANGS", "IMM_NOT_ALIGNED", "INDEX_16_BITS",
+    "CULL_INVERTED", "CUT_PASSED", "DELETED_ANSWERS", "DEST_ALPHA",
+    "DIFFUSE_OFFSET", "EDGES_DRAWN", "EMPTY_RESPONSE", "ERROR_OFFSET_BEHIND",
+    "ERROR_OFFSET_FROM_FIRST", "EXECUTE_IGNORED", "FAN_CENTRE", "FAN_DOUBLES_FIRST",
+    "FIRST_DELETED", "FIRST_DRAW", "FIRST_STATE", "FIRST_TARGET", "FIRST_TRIANGLE",
+    "FLAT_LAST", "HALF_PIXEL", "HANGS", "IMM_NOT_ALIGNED", "INDEX_16_BITS",
     "INDEX_CHECK", "INDEX_START_IGNORED", "INDICES_UNCHECKED", "ISSUE_FLAGS", "LEFT_OVER_LOST",
     "MASK_IGNORED", "MASK_ORDER", "MIN_INDEX_ADDED", "NEWEST_FIRST", "NO_CONTINUE", "NO_RESERVE",
     "OFFSET_IN_VERTICES", "OVERRUNS", "PATCH_TAILS", "PREVIOUS_STRIDE", "RECORDS_AND_SETS",
     "RESTART_ADDS", "REVSUBTRACT", "SCISSOR_ALWAYS", "SCISSOR_SIZED", "SETLIGHT_LENGTH",
     "SETPRIORITY_LENGTH", "SETRENDERTARGET_LENGTH", "SETTEXLOD_LENGTH", "SHORT_HEADER",
-    "STALE_INDICES", "START_IGNORED", "START_INDEX_IGNORED", "STREAM_OFFSET", "STRIP_LAST",
-    "STRIP_WINDING", "TOTAL_WITHOUT_HEADER", "UNKNOWN_SKIPPED", "VERTEX_SIZE_LATE",
+    "STALE_INDICES", "START_IGNORED", "START_INDEX_IGNORED", "STREAM_NUMBER", "STREAM_OFFSET",
+    "STRIP_LAST", "STRIP_WINDING", "TOTAL_WITHOUT_HEADER", "UNKNOWN_SKIPPED",
+    "USER_MEMORY_ALONE", "VERTEX_OFFSET", "VERTEX_SIZE_LATE",
     "VIEWPORT_IGNORED", "VIEWPORT_SIDES",
 )  # fmt: skip
 """Planted mistakes of the sample driver that inputs have shown."""
 HIDDEN = {
+    "ALPHAOP_IGNORED": "no program has a texture",
     "CLEAR_WITHOUT_RECT": "documents disagree about the size of a CLEAR without rectangles",
+    "DEPTH_FIRST": "no program has a depth surface",
     "END_COUNTS_ALL": "no document says what a query counts that ends without having begun",
     "INDEX_WRAPS": "no program has more than 65,536 vertices",
 }

@@ -345,8 +345,10 @@ static void enter(call *made, D3DHAL_DRAWPRIMITIVES2DATA *data, context *of)
         made->vertices.bytes = (const dp2_u8 *)data->lpDDVertex;
         made->vertices.size = (size_t)data->dwVertexOffset +
                               (size_t)data->dwVertexLength * made->vertex_bytes;
+#ifndef BUG_USER_MEMORY_ALONE
     } else if (data->lpDDVertex) {
         made->vertices = memory_of(data->lpDDVertex);
+#endif
     }
     made->vertices.stride = made->vertex_bytes;
     made->vertices.format = data->dwVertexType;
@@ -354,7 +356,9 @@ static void enter(call *made, D3DHAL_DRAWPRIMITIVES2DATA *data, context *of)
     if (data->dwVertexOffset > made->vertices.size) {
         made->vertices.size = 0;
     } else {
+#ifndef BUG_VERTEX_OFFSET
         made->vertices.bytes += made->vertices.bytes ? data->dwVertexOffset : 0;
+#endif
         made->vertices.size -= data->dwVertexOffset;
     }
     if (made->vertices.size > wanted)

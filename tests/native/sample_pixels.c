@@ -123,7 +123,11 @@ static dp2_u32 factor(const context *of, dp2_u32 kind, dp2_u32 source, dp2_u32 t
         value = lane(source, 24);
         break;
     case 7: case 8:
+#ifdef BUG_DEST_ALPHA
+        value = lane(source, 24);
+#else
         value = lane(target, 24);
+#endif
         break;
     case 9: case 10:
         value = lane(target, shift);
@@ -220,8 +224,13 @@ static void merge(const drawing *made, dp2_i32 x, dp2_i32 y, dp2_u32 z, dp2_u32 
 {
     dp2_u32 before, mask;
     dp2_u8 *at;
+#ifdef BUG_DEPTH_FIRST
+    if (!nearer(made, x, y, z) || !passes(made->of, color >> 24))
+        return;
+#else
     if (!passes(made->of, color >> 24) || !nearer(made, x, y, z))
         return;
+#endif
     made->of->pixels++;
     if (!made->on.bytes)
         return;
@@ -335,7 +344,11 @@ void sample_triangle(context *of, const point *given)
     for (i = 0; i < 3; i++) {
         corners[i] = given[area < 0 && i ? 3 - i : i];
         if (of->states[SHADEMODE] == SHADE_FLAT)
+#ifdef BUG_FLAT_LAST
+            corners[i].color = given[2].color;
+#else
             corners[i].color = given[0].color;
+#endif
     }
     bound(made.box, corners);
     for (y = made.box[1]; y < made.box[3]; y++)

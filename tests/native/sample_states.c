@@ -4,6 +4,9 @@
 static void stream(context *of, dp2_u32 number, dp2_u32 handle, dp2_u32 offset, dp2_u32 stride)
 {
     source found = sample_surface(handle);
+#ifdef BUG_STREAM_NUMBER
+    number = 0;
+#endif
     if (number >= STREAMS)
         return;
     of->streams[number] = found;

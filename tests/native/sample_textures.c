@@ -103,7 +103,11 @@ dp2_u32 sample_stage(const context *of, const texture *from, dp2_u32 color, dp2_
         return color;
     found = texel(of, from, u, v);
     for (shift = 0; shift < 32; shift += 8) {
+#ifdef BUG_ALPHAOP_IGNORED
+        const dp2_u32 *said = of->stage + COLOROP;
+#else
         const dp2_u32 *said = of->stage + (shift < 24 ? COLOROP : ALPHAOP);
+#endif
         dp2_u32 one = (said[1] & ARGUMENT) == TEXEL ? found : color;
         dp2_u32 other = (said[2] & ARGUMENT) == TEXEL ? found : color;
         made |= operated(said[0], one >> shift & 0xff, other >> shift & 0xff) << shift;

@@ -10,6 +10,7 @@ import pytest
 
 from dp2emu.conform.script import create, end, token
 from dp2emu.d3d.dp2structs import Op
+from dp2emu.d3d.flags import Clear
 from tests.native.building import INCLUDES, STRICT, built, compile_only, sample_objects
 
 EVENT = create(1) + end(1)
@@ -17,6 +18,8 @@ MANY = b"".join(token(op, struct.pack("<6I", *items), 3) for op, items in (
     (Op.CREATEQUERY, (1, 4, 2, 4, 3, 4)), (Op.ISSUEQUERY, (1, 1, 2, 1, 3, 1)),
 ))  # fmt: skip
 """Three queries of type VCACHE in commands of 56 bytes; their answers have 80."""
+PRIORITY = token(Op.SETPRIORITY, struct.pack("<4I", 4, 1, 4, 1), 2)
+CLEARED = token(Op.CLEAR, struct.pack("<I", Clear.TARGET | Clear.COMPUTERECTS) + bytes(28), 0)
 CUT = EVENT[:-1]
 INVALID = b"\xff\0\0\0"
 
@@ -38,11 +41,17 @@ def test_a_driver_without_a_mistake_is_not_accused(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
+def test_nothing_is_said_about_a_clear_without_rectangles(tmp_path: Path) -> None:
+    for bugs in ((), ("CLEAR_WITHOUT_RECT",)):
+        assert tried(harness(*bugs), tmp_path, CLEARED, CLEARED + EVENT).stderr == ""
+
+
 @pytest.mark.parametrize(
     ("bug", "data", "what"),
     [
         ("CRASHES", EVENT, ""),
         ("OVERRUNS", MANY, ""),
+        ("SETPRIORITY_LENGTH", PRIORITY, "dwErrorOffset is not the start of a token"),
         ("ERROR_OFFSET_FROM_FIRST", EVENT + INVALID, "dwErrorOffset is not the start of a token"),
         pytest.param(
             "UNKNOWN_SKIPPED",

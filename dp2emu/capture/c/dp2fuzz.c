@@ -10,6 +10,7 @@
  * room for them.  Beside crashes it finds, and aborts at,
  *   - a dwErrorOffset that is not the start of a token,
  *   - success for a stream that is cut off or has an invalid opcode,
+ *     and whole streams are tried once more with invalid tokens behind them,
  *   - responses that are longer than the command surface or malformed,
  *   - an empty call that fails,
  *   - memory stored to beside a surface.
@@ -56,6 +57,7 @@
 #define FORMAT 0x44 /* D3DFVF_XYZRHW | D3DFVF_DIFFUSE */
 #define POLLS 4
 #define FILLER 0xA5
+#define TAIL 64 /* bytes of invalid tokens */
 
 #ifdef __cplusplus
 extern "C" {
@@ -191,6 +193,12 @@ static void context(int created)
 
 /* Judging */
 
+/* Whether documents disagree about what follows a token, or are silent. */
+static int disputed(const dp2_u8 *token)
+{
+    return token[0] == D3DDP2OP_EXT || (token[0] == D3DDP2OP_CLEAR && DP2_U16(token + 2) == 0);
+}
+
 /* Whether `offset` is where a token begins, or where no whole token does.  For success offset is
  * the end, which only a stream of whole tokens reaches. */
 static int token_begins(const dp2_walk *from, size_t offset)
@@ -205,6 +213,8 @@ static int token_begins(const dp2_walk *from, size_t offset)
         formats |= opcode == D3DDP2OP_SETVERTEXSHADER || opcode == D3DDP2OP_SETVERTEXSHADERDECL;
         if (next == 0)
             return 0;
+        if (disputed(walk.base + walk.at))
+            return 1;
         walk.at = next;
     }
     return walk.at == offset;
@@ -225,8 +235,9 @@ static void check_responses(const dp2_u8 *at, size_t size, size_t room)
     }
 }
 
-/* A call of `size` bytes at the end of a command surface, by its number in `rooms`. */
-static void draw(const dp2_u8 *bytes, size_t size, int number)
+/* A call of `size` bytes at the end of a command surface, by its number in `rooms`; whether it
+ * consists of whole tokens. */
+static int draw(const dp2_u8 *bytes, size_t size, int number)
 {
     static dp2_u8 sent[COMMAND_BYTES];
     dp2stub_call_data data;
@@ -260,24 +271,49 @@ static void draw(const dp2_u8 *bytes, size_t size, int number)
                !token_begins(&walk, data.dwErrorOffset)) {
         broken("dwErrorOffset is not the start of a token", data.dwErrorOffset);
     }
+    return token_begins(&walk, walk.end);
+}
+
+static int room_for(size_t size)
+{
+    int number = 0;
+    while (rooms[number] < size)
+        number++;
+    return number;
+}
+
+/* The commands once more, before invalid tokens: a driver that mistakes the length of the last
+ * token does not stop at the first of these. */
+static void draw_with_tail(const dp2_u8 *bytes, size_t size)
+{
+    static dp2_u8 longer[COMMAND_BYTES];
+    size_t i;
+    if (size > COMMAND_BYTES - TAIL)
+        return;
+    memcpy(longer, bytes, size);
+    for (i = 0; i < TAIL; i++)
+        longer[size + i] = (dp2_u8)(i % 4 ? 0 : 0xff);
+    context(1);
+    draw(longer, size + TAIL, room_for(size + TAIL));
+    context(0);
 }
 
 static int try_input(const dp2_u8 *bytes, size_t size)
 {
     static const dp2_u8 none[1] = {0};
-    int i, number = 0;
+    int i, number, whole;
     if (!stub.driver.draw)
         begin();
     if (size > COMMAND_BYTES)
         size = COMMAND_BYTES;
-    while (rooms[number] < size)
-        number++;
+    number = room_for(size);
     context(1);
-    if (size)
-        draw(bytes, size, number);
+    whole = size && draw(bytes, size, number);
     for (i = 0; i < POLLS; i++)
         draw(none, 0, number);
     context(0);
+    if (whole)
+        draw_with_tail(bytes, size);
     return 0;
 }
 
