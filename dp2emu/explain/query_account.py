@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Any, NamedTuple
@@ -24,9 +24,17 @@ from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import Absent, Disagreement, Dp2Error, UsageError
 from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.playback import Observer, Stage, play
-from dp2emu.explain.query_counts import Contribution, Formula, Interval, counters_of, difference_of
+from dp2emu.explain.query_counts import (
+    NOTHING,
+    Contribution,
+    CountLog,
+    Formula,
+    Interval,
+    counters_of,
+    difference_of,
+)
 from dp2emu.gpu.command.packets import BeginQuery, EndQuery, Packet
-from dp2emu.gpu.command.queries import QuerySlot, Report
+from dp2emu.gpu.command.queries import Counters, QuerySlot, Report
 from dp2emu.gpu.device.timing import FIFO_BASE, Timing
 from dp2emu.replay import Watcher
 from dp2emu.replay.calls import Performed
@@ -125,7 +133,7 @@ class Account(msgspec.Struct):
     begin: Event | None
     end: Event | None = None
     report: Report | None = None
-    parts: list[Contribution] = msgspec.field(default_factory=list)
+    parts: Sequence[Contribution] = ()
     counted: list[str] = msgspec.field(default_factory=list)
     state: State = State.NOT_ENDED
     delivery: Delivery | None = None
@@ -162,15 +170,13 @@ class Account(msgspec.Struct):
         values = self.formula.layout.unpack(data)
         return values[0] if len(values) == 1 else list(values)
 
-    def counting(self) -> list[tuple[Contribution, dict[str, int]]]:
-        """The events that changed a counter of the answer, with these changes."""
-        found = []
+    def counting(self) -> Iterator[tuple[Contribution, dict[str, int]]]:
+        """Yield the events that changed a counter of the answer, with these changes."""
         for part in self.parts:
             counts = {name: part.change.count(name) for name in self.counted}
             counts = {name: count for name, count in counts.items() if count}
             if counts:
-                found.append((part, counts))
-        return found
+                yield part, counts
 
 
 class _Poll(NamedTuple):
@@ -199,6 +205,7 @@ class QueryAccounts(Observer):
         self._wanted = wanted
         self._names: dict[QuerySlot, QueryName | None] = {}
         self._open: dict[QuerySlot, Interval] = {}
+        self._logs: dict[int, CountLog] = {}
         self._numbers: dict[QueryName, int] = {}
         self._polls: dict[_Source, list[_Poll]] = {}
         self._due: dict[_Source, list[Account]] = {}
@@ -214,8 +221,7 @@ class QueryAccounts(Observer):
         if not self._tapped:
             self._tapped = True
             stage.gpu.report_taps.append(self._reported)
-        for interval in self._open.values():
-            interval.enter(event, before=True)
+        self._enter(event, before=True)
 
     def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Add an event to the open intervals, or begin or end one."""
@@ -224,11 +230,32 @@ class QueryAccounts(Observer):
         if isinstance(packet, EndQuery):
             self._end(event, packet, stage)
             return
-        for interval in self._open.values():
-            interval.enter(event, before=False)
+        self._enter(event, before=False)
         if isinstance(packet, BeginQuery) and self._name(packet.slot, event, stage) is not None:
-            counters = packet.slot.counters or stage.gpu.counters
-            self._open[packet.slot] = Interval(packet.slot, packet.generation, counters, event)
+            self._begin(event, packet, packet.slot.counters or stage.gpu.counters)
+
+    def _enter(self, event: Event, *, before: bool) -> None:
+        """Add what changed to the logs of the open intervals."""
+        for log in self._logs.values():
+            log.enter(event, before=before)
+
+    def _begin(self, event: Event, packet: BeginQuery, counters: Counters) -> None:
+        """Open an interval in the log of its counters, which begins with it if it is the first."""
+        self._close(packet.slot)
+        log = self._logs.setdefault(id(counters), CountLog(counters))
+        log.users += 1
+        self._open[packet.slot] = Interval(packet.slot, packet.generation, log, event)
+
+    def _close(self, slot: QuerySlot) -> Interval | None:
+        """The interval of a query, which is open no more, None without one; its log ends with the
+        last interval.
+        """
+        interval = self._open.pop(slot, None)
+        if interval is not None:
+            interval.log.users -= 1
+            if not interval.log.users:
+                del self._logs[id(interval.log.counters)]
+        return interval
 
     def _reissued(self, event: Event, slot: QuerySlot) -> None:
         """Drop an answer of a Direct3D 10/11 query that was issued again."""
@@ -244,14 +271,15 @@ class QueryAccounts(Observer):
         name, report = self._name(packet.slot, event, stage), self._report
         if name is None or report is None:
             return
-        interval = self._open.pop(packet.slot, None)
+        interval = self._close(packet.slot)
         if interval is not None and interval.generation != packet.generation:
             interval = None
         account = self._new(name, packet.slot, interval)
         account.end, account.report, account.state = event, report, State.SIGNALED
         assert account.formula is not None
         # Raised at the end: here it would be taken for a failure of the call.
-        self._wrong = self._wrong or difference_of(account.formula, report, account.parts)
+        found = NOTHING if interval is None else interval.change
+        self._wrong = self._wrong or difference_of(account.formula, report, found)
         account.counted = counters_of(account.formula, report)
         self._expect(account)
 
@@ -259,7 +287,8 @@ class QueryAccounts(Observer):
         number = self._numbers.get(name, 0)
         self._numbers[name] = number + 1
         formula = _formula(slot, self._options)
-        begin, parts = (None, []) if interval is None else (interval.begin, interval.contributions)
+        begin = None if interval is None else interval.begin
+        parts = () if interval is None else interval.contributions
         account = Account(name, number, formula.name, begin, parts=parts, formula=formula)
         self.accounts.append(account)
         return account

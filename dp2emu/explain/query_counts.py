@@ -6,10 +6,10 @@ added up and put into the query's own formula: the result is the answer, or the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import msgspec
 
@@ -61,6 +61,10 @@ class Change(NamedTuple):
         return self.counts.get(name, 0) + more
 
 
+NOTHING = Change({}, {})
+"""The change of an interval without events."""
+
+
 def change(before: Reading, after: Reading) -> Change:
     """The change of the counters between two readings."""
     pairs = zip(COUNTER_NAMES, before.values, after.values, strict=True)
@@ -82,24 +86,67 @@ class Contribution(msgspec.Struct, frozen=True):
     before: bool = False
 
 
-class Interval:
-    """The events since the BEGIN of a query, with what they change.  Mutable: it grows."""
+class CountLog:
+    """What each event changes of some counters, as one log for all queries that observe them.
+    Mutable: it grows.
+    """
 
-    def __init__(self, slot: QuerySlot, generation: int, counters: Counters, event: Event) -> None:
-        self.slot = slot
-        self.generation = generation
-        self.begin = event
+    def __init__(self, counters: Counters) -> None:
         self.contributions: list[Contribution] = []
-        self._counters = counters
-        self._last = read(counters)
+        self.users = 0
+        self.counters = counters
+        self.last = read(counters)
 
     def enter(self, event: Event, *, before: bool) -> None:
         """Add what changed since the last call, by an event or, with ``before``, before it."""
-        now = read(self._counters)
-        found = change(self._last, now)
-        self._last = now
+        now = read(self.counters)
+        found = change(self.last, now)
+        self.last = now
         if found.counts or found.passed:
             self.contributions.append(Contribution(event, found, before))
+
+
+class Contributions(Sequence[Contribution]):
+    """A part of a log, without a copy of it: intervals of many queries overlap."""
+
+    def __init__(self, log: Sequence[Contribution] = (), places: range = range(0)) -> None:
+        self._log = log
+        self._places = places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> Contribution: ...
+    @overload
+    def __getitem__(self, index: slice) -> Contributions: ...
+    def __getitem__(self, index: int | slice) -> Contribution | Contributions:
+        if isinstance(index, slice):
+            return Contributions(self._log, self._places[index])
+        return self._log[self._places[index]]
+
+
+class Interval:
+    """The events since the BEGIN of a query, with what they change, in a log that grows."""
+
+    def __init__(self, slot: QuerySlot, generation: int, log: CountLog, event: Event) -> None:
+        self.slot = slot
+        self.generation = generation
+        self.begin = event
+        self.log = log
+        self._first = len(log.contributions)
+        self._before = log.last
+
+    @property
+    def contributions(self) -> Contributions:
+        """The contributions of the events until now."""
+        log = self.log.contributions
+        return Contributions(log, range(self._first, len(log)))
+
+    @property
+    def change(self) -> Change:
+        """The sum of the contributions: the change from the first reading to the last."""
+        return change(self._before, self.log.last)
 
 
 class Formula(NamedTuple):
@@ -133,31 +180,24 @@ def counters_of(formula: Formula, report: Report) -> list[str]:
     return noting.names
 
 
-def summed(report: Report, changes: Iterable[Change]) -> Report:
-    """The report of a query over counters that are 0 at its begin and grow by ``changes``; times
-    are the ones of ``report``.
+def summed(report: Report, found: Change) -> Report:
+    """The report of a query over counters that are 0 at its begin and grow by a change; times are
+    the ones of ``report``.
     """
-    totals = dict.fromkeys(COUNTER_NAMES, 0)
     epoch = Epoch()
-    for found in changes:
-        for name, count in found.counts.items():
-            totals[name] += count
-        for (serial, samples), passed in found.passed.items():
-            epoch.add(serial, samples, passed)
+    for (serial, samples), passed in found.passed.items():
+        epoch.add(serial, samples, passed)
+    totals = dict.fromkeys(COUNTER_NAMES, 0) | found.counts
     nothing = Snapshot(report.begin.time, (0,) * len(COUNTER_NAMES), epoch)
     end = Snapshot(report.end.time, tuple(totals.values()), epoch.close())
     return report._replace(begin=nothing, end=end)
 
 
-def difference_of(
-    formula: Formula, report: Report, parts: Sequence[Contribution]
-) -> Disagreement | None:
-    """The error that an answer does not follow from the contributions of the events; None if it
-    does.
-    """
-    total = summed(report, (each.change for each in parts))
-    expected, found = formula.payload(report), formula.payload(total)
-    if expected == found:
+def difference_of(formula: Formula, report: Report, found: Change) -> Disagreement | None:
+    """The error that an answer does not follow from what the events changed; None if it does."""
+    total = summed(report, found)
+    expected, given = formula.payload(report), formula.payload(total)
+    if expected == given:
         return None
     what = f"events account for {_shown(formula, total)}, the answer is"
     return Disagreement(f"{formula.name}: {what} {_shown(formula, report)}", "", 0)

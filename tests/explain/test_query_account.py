@@ -21,10 +21,10 @@ from dp2emu.explain.query_account import (
     accounts_of,
     parse_question,
 )
-from dp2emu.explain.query_counts import Interval
+from dp2emu.explain.query_counts import CountLog
 from dp2emu.explain.query_report import document, lines, row_of
 from dp2emu.gpu.device.timing import parse_timing
-from dp2emu.replay import Watcher, replay
+from dp2emu.replay import Recording, Watcher, replay
 from dp2emu.shader.engines import ENGINES
 from tests.ddi10.drawing import SIZE
 from tests.explain.opening import FIRST_LIGHT, FOLDER, STREAMS, opened
@@ -44,6 +44,7 @@ from tests.replay.authoring import (
 )
 from tests.replay.test_resources import OCCLUSION as OCCLUSION10
 from tests.replay.test_resources import RGBA8, STATISTICS, Program
+from tests.scaling import assert_linear
 
 SLOW = "fixed:call=10,packet=25,delivery=40"
 
@@ -117,14 +118,28 @@ def test_counts_of_events_add_up_to_the_samples_of_an_answer(path: object) -> No
 
 
 def test_an_answer_that_does_not_follow_from_its_events_is_an_error() -> None:
-    def forgetful(self: Interval, event: object, *, before: bool) -> None: ...
+    def forgetful(self: CountLog, event: object, *, before: bool) -> None: ...
 
     with (
-        patch.object(Interval, "enter", forgetful),
+        patch.object(CountLog, "enter", forgetful),
         opened(FOLDER / "overlapping_queries.dp2") as capture,
         pytest.raises(Disagreement, match="events account for 0, the answer is 1824"),
     ):
         accounts_of(capture)
+
+
+def overlapping(count: int) -> Recording:
+    """Queries that are all open during as many clears."""
+    numbers = range(1, count + 1)
+    created = [create(number, OCCLUSION) for number in numbers]
+    begun, ended = ([issue(number, each) for number in numbers] for each in (BEGIN, END))
+    tokens = [*created, *begun, *map(clear, numbers), *ended]
+    calls = [called(*tokens[at : at + 32]) for at in range(0, len(tokens), 32)]
+    return capture_of(*SETTING, *calls, called(), called())
+
+
+def test_open_queries_share_the_readings_of_events() -> None:
+    assert_linear(overlapping, accounts_of, (32, 64, 128, 256))
 
 
 def test_an_answer_tells_what_a_response_waited_for() -> None:
