@@ -26,6 +26,7 @@ _RIGID = {
 _UNITS = {
     "extent": "pixels of a side", "nesting": "levels", "trace_calls": "unfinished calls",
     "inflate_ratio": "bytes inflated for each byte read",
+    "record_ratio": "records for each byte read",
     "call_compile": "units of compile work", "capture_compile": "units of compile work",
 }  # fmt: skip
 """Units of the bounds whose names do not end in a unit."""
@@ -33,6 +34,8 @@ _UNITS = {
 
 PLAIN_BYTES = 16 << 20
 """Number of bytes that a file may inflate to at any ratio."""
+PLAIN_RECORDS = 1 << 17
+"""Number of records that a file may have in any number of bytes."""
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -40,7 +43,9 @@ class Limits(msgspec.Struct, frozen=True):
 
     Files: ``chunk_bytes`` of an inflated chunk (checked before it is inflated) and of the calls in
     it; ``inflated_bytes`` of all chunks, and beyond ``PLAIN_BYTES`` at most ``inflate_ratio`` for
-    each byte of the file; ``record_bytes`` of a log record or a bare buffer;
+    each byte of the file; ``record_ratio``, the records of a sealed capture for each byte beyond
+    ``PLAIN_RECORDS``, where each four bytes of a call are one more; ``record_bytes`` of a log
+    record or a bare buffer;
     ``trace_calls``, the unfinished calls of a trace, and their ``trace_bytes`` (a texture of 4096
     x 4096 texels of four bytes, and 8 MiB of values); ``signature_bytes`` of a trace's signatures;
     ``window_bytes`` of a decompressor's window;
@@ -72,6 +77,7 @@ class Limits(msgspec.Struct, frozen=True):
     chunk_bytes: int = 24 << 20
     inflated_bytes: int = 1 << 36
     inflate_ratio: int = 1000
+    record_ratio: int = 4
     record_bytes: int = 24 << 20
     trace_calls: int = 1 << 12
     trace_bytes: int = 72 << 20
@@ -120,6 +126,14 @@ class Limits(msgspec.Struct, frozen=True):
             return self.refusal("inflate_ratio", -(-inflated // max(read, 1)))
         return None
 
+    def crowding(self, records: int, read: int) -> str | None:
+        """The refusal of a file of which ``read`` bytes have so many records; None if
+        ``record_ratio`` allows it.
+        """
+        if records > PLAIN_RECORDS + self.record_ratio * read:
+            return self.refusal("record_ratio", -(-records // max(read, 1)))
+        return None
+
     def refusal(self, name: str, amount: int | None, more: int = 0) -> str:
         """Text of an error: the bound ``name`` and its value, the amount that exceeds it (as in
         ``check``; None if it is not known), and the option that raises the bound.
@@ -140,7 +154,8 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 FUZZING = Limits(
-    chunk_bytes=1 << 20, inflated_bytes=1 << 22, inflate_ratio=1000, record_bytes=1 << 20,
+    chunk_bytes=1 << 20, inflated_bytes=1 << 22, inflate_ratio=1000, record_ratio=4,
+    record_bytes=1 << 20,
     trace_calls=1 << 10, trace_bytes=1 << 20, signature_bytes=1 << 20, window_bytes=8 << 20,
     nesting=16, extent=256, surface_bytes=1 << 20, total_bytes=1 << 24, surfaces=64,
     objects=1 << 10,

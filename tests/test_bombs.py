@@ -8,21 +8,25 @@ import tracemalloc
 from collections.abc import Callable
 from io import BytesIO
 from random import Random
+from typing import Any
 
 import brotli  # type: ignore[import-untyped]
 import pytest
 import zstandard
 
-from dp2emu.capture import open_capture
+from dp2emu.capture import open_capture, writer
 from dp2emu.capture.apitrace import open_trace
-from dp2emu.capture.records import MemoryWritten
-from dp2emu.capture.writer import CaptureWriter
+from dp2emu.capture.container import build, message
+from dp2emu.capture.payloads import Kind, stored
+from dp2emu.capture.records import Annotation, Called, MemoryWritten
+from dp2emu.capture.writer import CaptureWriter, _channel, _schema
+from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.generate import generate
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import Scan, scan
 from dp2emu.errors import CaptureError, Exceeded, ShaderError
-from dp2emu.limits import UNLIMITED, Limits
+from dp2emu.limits import PLAIN_RECORDS, UNLIMITED, Limits
 from dp2emu.shader.files import translate
 from dp2emu.text.syntax import TextError
 from dp2emu.text.textfile import TextCapture
@@ -30,6 +34,7 @@ from tests.capture.test_reader import _chunk, _file
 from tests.cli.test_bombs import blob
 from tests.dp2.rigging import Bench, clear, header, rectangle, triangle_list
 from tests.refusals import refused, refuses
+from tests.replay.authoring import called, token
 
 MOST = 0xFFFF
 MEBIBYTE = 1 << 20
@@ -145,6 +150,51 @@ def test_a_trace_that_expands_too_far_is_refused(pack: Callable[[bytes], bytes])
     trace = open_trace(BytesIO(pack(blob(20 * MEBIBYTE))))
     assert not any(call.finished for call in trace.calls())
     assert refuses(trace.damage, "inflate_ratio", 1000)
+
+
+NOTES = PLAIN_RECORDS + 10_000
+
+
+def crowded() -> bytes:
+    """A file of some hundred bytes with NOTES records."""
+    kind, time, payload = stored(Annotation("a", "b"))
+    note = message(kind, time, 0, payload)
+    data = build(_schema(Kind.ANNOTATION), _channel(Kind.ANNOTATION)) + note * NOTES
+    packed = zstandard.compress(data)
+    return _file(_chunk(data, compression="zstd", packed=packed))
+
+
+@pytest.mark.parametrize("limits", [Limits(), UNLIMITED])
+def test_more_records_than_a_file_of_its_size_may_have_are_refused(limits: Limits) -> None:
+    data = crowded()
+    capture = open_capture(BytesIO(data), limits=limits)
+    read = sum(isinstance(each, Annotation) for each in capture.records())
+    if limits is UNLIMITED:
+        assert read == NOTES
+    else:
+        assert PLAIN_RECORDS < read <= PLAIN_RECORDS + limits.record_ratio * len(data)
+        assert refuses(capture.damage, "record_ratio", 4)
+
+
+def commands_of(out: BytesIO, **limits: Any) -> list[bytes | None]:
+    capture = open_capture(BytesIO(out.getvalue()), **limits)
+    return [each.call.commands for each in capture.records() if isinstance(each, Called)]
+
+
+def test_commands_that_repeat_count_and_writers_store_them_plainly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A call of a million bytes is stored as it is: compressed it is more than readers allow."""
+    commands = token(Op.RENDERSTATE, (60, 1)) * 90_000
+    for plain, expected in ((True, [commands]), (False, [])):
+        if not plain:
+            monkeypatch.setattr(writer, "GENEROUS", UNLIMITED)
+        out = BytesIO()
+        with CaptureWriter(out) as capture:
+            capture.write(called(commands))
+        assert (len(out.getvalue()) > len(commands)) == plain
+        assert commands_of(out) == expected
+        assert commands_of(out, limits=UNLIMITED) == [commands]
 
 
 def test_a_capture_that_expands_stops_at_a_named_limit() -> None:

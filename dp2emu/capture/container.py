@@ -96,6 +96,13 @@ _DECLARATION = 4096
 """Largest Schema or Channel body in bytes that is remembered: those of dp2emu are smaller."""
 
 
+def weight(kind: Kind, size: int) -> int:
+    """The number of records that a payload of ``size`` bytes counts as for ``record_ratio``: one,
+    and one for each four bytes of a call, since tokens take time as records do.
+    """
+    return 1 + size // 4 if kind is Kind.CALL else 1
+
+
 def message(kind: Kind, time: int, sequence: int, payload: Payload) -> bytes:
     """Serialize an MCAP Message, without the library for speed; the channel id is the kind."""
     size = MESSAGE_HEAD.size + len(payload)

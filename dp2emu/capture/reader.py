@@ -27,7 +27,7 @@ from dp2emu.capture.payloads import Entry, Kind, decode
 from dp2emu.capture.records import Called, Record
 from dp2emu.capture.totals import Summary, Totals, from_metadata
 from dp2emu.errors import CaptureError, UsageError
-from dp2emu.limits import Limits
+from dp2emu.limits import PLAIN_RECORDS, Limits
 
 MAGICS = {"sealed": MAGIC, "log": rawlog.MAGIC}
 """First 8 bytes of a capture file by its form, "sealed" or "log"; other forms have no magic."""
@@ -65,7 +65,7 @@ class SealedReader(Pass):
 
     def __init__(self, source: Source, limits: Limits) -> None:
         super().__init__(source, limits)
-        self._crc = self._inflated = 0
+        self._crc = self._inflated = self._records = 0
         self._chunk: bytes | bytearray = b""
         self._places: dict[int, int] | None = None
         self._schemas: dict[int, str] = {}
@@ -192,7 +192,15 @@ class SealedReader(Pass):
         if sequence != expected:
             self._fail(f"{topic} with sequence {sequence} where {expected} is due")
         self._calls += kind is Kind.CALL
+        self._records += container.weight(kind, length - MESSAGE_HEAD.size)
+        if self._records > PLAIN_RECORDS:
+            self._check_records()
         yield kind, time, memoryview(chunk)[start + MESSAGE_HEAD.size : start + length]
+
+    def _check_records(self) -> None:
+        refused = self._limits.crowding(self._records, self._source.offset)
+        if refused is not None:
+            self._fail(refused)
 
     def _learn_schema(self, body: bytes) -> None:
         schema = declaration(Schema.read, body)

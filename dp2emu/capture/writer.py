@@ -12,12 +12,13 @@ from mcap.opcode import Opcode
 from dp2emu.argument_check import checked
 from dp2emu.capture import container
 from dp2emu.capture.compression import deflater
-from dp2emu.capture.container import MAGIC, TOPICS, build, message, next_sequence
+from dp2emu.capture.container import MAGIC, TOPICS, build, message, next_sequence, weight
 from dp2emu.capture.files import Closable, Place, Sink
 from dp2emu.capture.payloads import PAYLOAD_BYTES, Entry, Kind, entries, stored
 from dp2emu.capture.records import MemoryWritten, Record
 from dp2emu.capture.totals import Totals, to_metadata
 from dp2emu.errors import UsageError
+from dp2emu.limits import GENEROUS
 
 COMPRESSIONS = {"zstd": "zstd", "none": ""}
 """MCAP names of compressions by their names here: "zstd", and "none", whose MCAP name is ""."""
@@ -35,6 +36,7 @@ class _Pending:
     def __init__(self) -> None:
         self.parts: list[bytes] = []
         self.size = 0
+        self.weight = 0
         self.times: tuple[int, int] | None = None
 
     def add(self, part: bytes, time: int | None = None) -> None:
@@ -118,15 +120,17 @@ class CaptureWriter(Closable):
         if not chunk.parts:
             return
         data = b"".join(chunk.parts)
-        packed = self._deflate(data)
+        compression, packed = self._compression, self._deflate(data)
+        if chunk.weight > GENEROUS.record_ratio * len(packed):
+            compression, packed = "", data  # readers would refuse it by default
         times = chunk.times or (0, 0)
         offset = self._sink.offset
-        self._sink.write(container.chunk(times, data, self._compression, packed))
+        self._sink.write(container.chunk(times, data, compression, packed))
         if self._durable:
             self._sink.flush()  # a crash would lose the small chunks that gather in its buffer
         self._count_chunk(*times)
         place, sizes = (offset, self._sink.offset - offset), (len(packed), len(data))
-        self._index.write(container.chunk_index(times, place, self._compression, sizes))
+        self._index.write(container.chunk_index(times, place, compression, sizes))
 
     def close(self) -> None:
         """Write the last chunk, the totals and the index; close the file if opened by path."""
@@ -149,6 +153,7 @@ class CaptureWriter(Closable):
             self._introduce(kind)
         pending = self._pending
         pending.add(message(kind, time, next_sequence(kind, self._calls), payload), time)
+        pending.weight += weight(kind, size)
         self._totals.add(entry)
         counts[kind] += 1
         self._calls += kind is Kind.CALL

@@ -101,6 +101,11 @@ _OF_THE_STREAM = DecodingDisagreement, Disagreement, Fault, Unsupported
 """Errors of a stream or of its execution; others mean that the input is unusable."""
 
 
+_LOST = "error return without exception set", "returned NULL without setting an exception"
+"""What Python says where a C function failed and set no exception: NumPy does that in an indexing
+that has no memory."""
+
+
 def outcome_of(verb: Callable[[], int | None]) -> int:
     """Run a verb and return its exit code; prints a message and returns a code for an error."""
     try:
@@ -114,6 +119,10 @@ def outcome_of(verb: Callable[[], int | None]) -> int:
     except OSError as error:
         return unusable(error)
     except MemoryError:
+        return out_of_memory()
+    except SystemError as error:
+        if not any(words in str(error) for words in _LOST):
+            raise
         return out_of_memory()
     return FINE if code is None else code
 

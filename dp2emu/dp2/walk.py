@@ -192,13 +192,19 @@ def _aligned(offset: int) -> int:
 
 def malformed(op: int | None, token: Token | None, at: int, stop: int, end: int) -> Malformed:
     """Return the exception for a ``Wrong``, the description of a malformed token."""
+    name = None if token is None else token.name
+    return Malformed(reason(op, token, at, stop, end), offset=at, token=name)
+
+
+def reason(op: int | None, token: Token | None, at: int, stop: int, end: int) -> str:
+    """Return what is wrong with the malformed token of a ``Wrong``."""
     left = end - at
     if op is None:
-        return Malformed(f"{left} bytes are left, a token header takes {HEADER_BYTES}", offset=at)
+        return f"{left} bytes are left, a token header takes {HEADER_BYTES}"
     if token is None:
-        return Malformed(f"opcode {op} is no command ({GAPS[op]})", offset=at)
+        return f"opcode {op} is no command ({GAPS[op]})"
     what = f"the payload needs {stop - at - HEADER_BYTES} bytes or more"
-    return Malformed(f"{what}, {left - HEADER_BYTES} are left", offset=at, token=token.name)
+    return f"{what}, {left - HEADER_BYTES} are left"
 
 
 # Responses.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Any, NamedTuple
@@ -25,11 +25,13 @@ from dp2emu.errors import Absent, Disagreement, Dp2Error, UsageError
 from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.explain.query_counts import (
-    NOTHING,
+    NO_CHANGE,
+    NO_PARTS,
     Contribution,
-    CountLog,
+    CounterLog,
     Formula,
     Interval,
+    Parts,
     counters_of,
     difference_of,
 )
@@ -117,13 +119,24 @@ class Delivery(msgspec.Struct, frozen=True):
     api_call: int | None = None
 
 
+class Poll(NamedTuple):
+    """A call that could have delivered answers: its number, the tick at which it returned, and
+    whether it failed.
+    """
+
+    call: int
+    time: int
+    failed: bool = False
+
+
 class Account(msgspec.Struct):
     """An answer of a query, from its issue to its delivery.  Mutable: the playback updates it.
 
     ``number`` counts the answers of the query from 0.  ``begin`` is None for a query without
     BEGIN, ``end`` and ``report`` are None for one that has not ended.  ``parts`` are the events
-    between them; ``waits`` are the first ``WAITS`` calls that did not have the answer, and
-    ``more_waits`` the number of the others; ``dropped`` is the call that superseded or deleted the
+    between them; ``polls`` are all calls that could deliver answers of this kind: those from
+    ``first`` to ``stop`` (None: to the last) did not have this one, and those before ``reached``
+    came before its END was executed.  ``dropped`` is the call that superseded or deleted the
     query.
     """
 
@@ -133,21 +146,46 @@ class Account(msgspec.Struct):
     begin: Event | None
     end: Event | None = None
     report: Report | None = None
-    parts: Sequence[Contribution] = ()
+    parts: Sequence[Contribution] = NO_PARTS
     counted: list[str] = msgspec.field(default_factory=list)
     state: State = State.NOT_ENDED
     delivery: Delivery | None = None
-    waits: list[Wait] = msgspec.field(default_factory=list)
-    more_waits: int = 0
+    polls: Sequence[Poll] = ()
+    first: int = 0
+    reached: int = 0
+    stop: int | None = None
     dropped: int | None = None
     formula: Formula | None = None
 
-    def wait(self, wait: Wait) -> None:
-        """Note a call that did not have the answer."""
-        if len(self.waits) < WAITS:
-            self.waits.append(wait)
-        else:
-            self.more_waits += 1
+    def settle(self, state: State, dropped: int | None = None) -> None:
+        """End the waiting for the answer: the next call is none that did not have it."""
+        self.state, self.dropped, self.stop = state, dropped, len(self.polls)
+
+    @property
+    def waits(self) -> list[Wait]:
+        """The first ``WAITS`` calls that did not have the answer."""
+        return [self._wait(at) for at in self._waited[:WAITS]]
+
+    @property
+    def more_waits(self) -> int:
+        """The number of the other calls that did not have it."""
+        return max(len(self._waited) - WAITS, 0)
+
+    @property
+    def _waited(self) -> range:
+        return range(self.first, len(self.polls) if self.stop is None else self.stop)
+
+    def _wait(self, at: int) -> Wait:
+        call, time, failed = self.polls[at]
+        assert self.end is not None and self.report is not None
+        if at < self.reached:
+            return Wait(call, time, Reason.GPU, self.end.time)
+        if failed:
+            return Wait(call, time, Reason.FAILED)
+        visible = self.report.visible
+        if visible > time:
+            return Wait(call, time, Reason.LATENCY, visible)
+        return Wait(call, time, Reason.ROOM)
 
     @property
     def open(self) -> bool:
@@ -170,20 +208,15 @@ class Account(msgspec.Struct):
         values = self.formula.layout.unpack(data)
         return values[0] if len(values) == 1 else list(values)
 
-    def counting(self) -> Iterator[tuple[Contribution, dict[str, int]]]:
-        """Yield the events that changed a counter of the answer, with these changes."""
+    def counting(self) -> list[tuple[Contribution, dict[str, int]]]:
+        """The events that changed a counter of the answer, with these changes."""
+        found = []
         for part in self.parts:
             counts = {name: part.change.count(name) for name in self.counted}
             counts = {name: count for name, count in counts.items() if count}
             if counts:
-                yield part, counts
-
-
-class _Poll(NamedTuple):
-    """A call that had no answer of a query."""
-
-    call: int
-    time: int
+                found.append((part, counts))
+        return found
 
 
 _Source = tuple[bool, int]
@@ -205,10 +238,11 @@ class QueryAccounts(Observer):
         self._wanted = wanted
         self._names: dict[QuerySlot, QueryName | None] = {}
         self._open: dict[QuerySlot, Interval] = {}
-        self._logs: dict[int, CountLog] = {}
+        self._logs: dict[int, CounterLog] = {}
         self._numbers: dict[QueryName, int] = {}
-        self._polls: dict[_Source, list[_Poll]] = {}
-        self._due: dict[_Source, list[Account]] = {}
+        self._polls: dict[_Source, list[Poll]] = {}
+        self._due: dict[_Source, dict[int, Account]] = {}
+        self._stale: dict[_Source, list[Account]] = {}
         self._report: Report | None = None
         self._tapped = False
         self._calls = -1
@@ -232,37 +266,29 @@ class QueryAccounts(Observer):
             return
         self._enter(event, before=False)
         if isinstance(packet, BeginQuery) and self._name(packet.slot, event, stage) is not None:
-            self._begin(event, packet, packet.slot.counters or stage.gpu.counters)
+            if packet.slot in self._open:
+                self._open.pop(packet.slot).end()
+            log = self._log_of(packet.slot.counters or stage.gpu.counters)
+            self._open[packet.slot] = Interval(packet.slot, packet.generation, log, event)
 
     def _enter(self, event: Event, *, before: bool) -> None:
-        """Add what changed to the logs of the open intervals."""
+        """Add a change to the log of each of the counters that an open query observes."""
         for log in self._logs.values():
-            log.enter(event, before=before)
+            if log.users:
+                log.enter(event, before=before)
 
-    def _begin(self, event: Event, packet: BeginQuery, counters: Counters) -> None:
-        """Open an interval in the log of its counters, which begins with it if it is the first."""
-        self._close(packet.slot)
-        log = self._logs.setdefault(id(counters), CountLog(counters))
-        log.users += 1
-        self._open[packet.slot] = Interval(packet.slot, packet.generation, log, event)
-
-    def _close(self, slot: QuerySlot) -> Interval | None:
-        """The interval of a query, which is open no more, None without one; its log ends with the
-        last interval.
-        """
-        interval = self._open.pop(slot, None)
-        if interval is not None:
-            interval.log.users -= 1
-            if not interval.log.users:
-                del self._logs[id(interval.log.counters)]
-        return interval
+    def _log_of(self, counters: Counters) -> CounterLog:
+        log = self._logs.get(id(counters))
+        if log is None:
+            log = self._logs[id(counters)] = CounterLog(counters)  # which keeps the counters
+        return log
 
     def _reissued(self, event: Event, slot: QuerySlot) -> None:
         """Drop an answer of a Direct3D 10/11 query that was issued again."""
         name = self._names.get(slot)
         for account in self._due_of((True, name.query)) if name is not None and name.ddi else ():
             if not account.wanted:
-                account.state, account.dropped = State.SUPERSEDED, event.call
+                account.settle(State.SUPERSEDED, event.call)
 
     def _reported(self, report: Report) -> None:
         self._report = report
@@ -271,24 +297,27 @@ class QueryAccounts(Observer):
         name, report = self._name(packet.slot, event, stage), self._report
         if name is None or report is None:
             return
-        interval = self._close(packet.slot)
-        if interval is not None and interval.generation != packet.generation:
-            interval = None
-        account = self._new(name, packet.slot, interval)
+        interval = self._open.pop(packet.slot, None)
+        parts, found = NO_PARTS, NO_CHANGE
+        if interval is not None:
+            parts, found = interval.end()
+            if interval.generation != packet.generation:
+                interval, parts, found = None, NO_PARTS, NO_CHANGE
+        account = self._new(name, packet.slot, interval, parts)
         account.end, account.report, account.state = event, report, State.SIGNALED
         assert account.formula is not None
         # Raised at the end: here it would be taken for a failure of the call.
-        found = NOTHING if interval is None else interval.change
         self._wrong = self._wrong or difference_of(account.formula, report, found)
         account.counted = counters_of(account.formula, report)
         self._expect(account)
 
-    def _new(self, name: QueryName, slot: QuerySlot, interval: Interval | None) -> Account:
+    def _new(
+        self, name: QueryName, slot: QuerySlot, interval: Interval | None, parts: Parts
+    ) -> Account:
         number = self._numbers.get(name, 0)
         self._numbers[name] = number + 1
         formula = _formula(slot, self._options)
         begin = None if interval is None else interval.begin
-        parts = () if interval is None else interval.contributions
         account = Account(name, number, formula.name, begin, parts=parts, formula=formula)
         self.accounts.append(account)
         return account
@@ -304,49 +333,57 @@ class QueryAccounts(Observer):
 
     def answered(self, performed: Performed) -> None:
         """Note the responses of a D3dDrawPrimitives2 call."""
-        context, number, answer = performed.call.dwhContext, performed.number, performed.answer
+        source, number = (False, performed.call.dwhContext), performed.number
+        answer = performed.answer
         repeated, self._calls = number == self._calls, number
-        responses = {each.query: each for each in performed.responses.records}
-        for account in self._due_of((False, context)):
-            response = responses.get(account.name.query)
-            if not account.wanted:
-                self._drop(account, performed)
-            elif response is None:
-                account.wait(_wait(account, number, answer.time, performed.error))
-            else:
+        due = self._due.get(source, {})
+        self._drop(source, performed)
+        for response in performed.responses.records if due else ():
+            account = due.pop(response.query, None)
+            if account is not None and account.open:
+                account.settle(State.DELIVERED)
                 place = number, answer.time, response.offset, len(answer.response)
                 account.delivery = Delivery(*place, response.data, repeated)
-                account.state = State.DELIVERED
-        self._polls.setdefault((False, context), []).append(_Poll(number, answer.time))
+        polls = self._polls.setdefault(source, [])
+        polls.append(Poll(number, answer.time, performed.error is not None))
+
+    def _drop(self, source: _Source, performed: Performed) -> None:
+        """Settle the accounts of queries that a call issued again or deleted."""
+        due, stale = self._due.get(source, {}), self._stale.pop(source, [])
+        last = _last_tokens(performed) if due or stale else {}
+        stale += [due.pop(query) for query in last if query in due and not due[query].wanted]
+        for account in stale:
+            if not account.open:
+                continue
+            deleted = last.get(account.name.query) in (Op.DELETEQUERY, Op.CREATEQUERY)
+            account.settle(State.DELETED if deleted else State.SUPERSEDED, performed.number)
 
     def _due_of(self, source: _Source) -> list[Account]:
         """The accounts whose answers a context's responses, or a query's GetData, will have."""
-        due = [each for each in self._due.get(source, ()) if each.open]
-        self._due[source] = due
-        return list(due)
-
-    def _drop(self, account: Account, performed: Performed) -> None:
-        last = _last_token(performed, account.name.query)
-        deleted = last in (Op.DELETEQUERY, Op.CREATEQUERY)
-        account.state = State.DELETED if deleted else State.SUPERSEDED
-        account.dropped = performed.number
+        due = [*self._stale.get(source, ()), *self._due.get(source, {}).values()]
+        return [each for each in due if each.open]
 
     def _expect(self, account: Account) -> None:
         """Expect the answer of an END, and note the calls between its issue and its execution."""
         assert account.end is not None and account.end.call is not None
         name = account.name
         source = (True, name.query) if name.ddi else (False, name.context)
-        self._due.setdefault(source, []).append(account)
-        polls = self._polls.get(source, [])
-        first = bisect_left(polls, account.end.call, key=lambda poll: poll.call)
-        for poll in polls[first:]:
-            account.wait(Wait(poll.call, poll.time, Reason.GPU, account.end.time))
+        due, stale = self._due.setdefault(source, {}), self._stale.setdefault(source, [])
+        if name.query in due:
+            stale.append(due.pop(name.query))
+        if account.wanted:
+            due[name.query] = account
+        else:
+            stale.append(account)
+        account.polls = polls = self._polls.setdefault(source, [])
+        account.first = bisect_left(polls, account.end.call, key=lambda poll: poll.call)
+        account.reached = len(polls)
 
     def performed(self, record: Record, stage: Stage) -> None:
         """Note the end of a context, and results of GetData of Direct3D 10/11."""
         if isinstance(record, records.ContextDestroyed):
             for account in self._due_of((False, record.context)):
-                account.state, account.dropped = State.DELETED, stage.player.tally.calls
+                account.settle(State.DELETED, stage.player.tally.calls)
         elif isinstance(record, records.EntryCalled) and record.entry in (GET_DATA, DESTROY):
             first = record.arguments[0] if record.arguments else None
             if isinstance(first, Memory):
@@ -359,21 +396,21 @@ class QueryAccounts(Observer):
         self, query: int, call: int, api_call: int | None, stage: Stage, *, gone: bool = False
     ) -> None:
         """Note what a GetData of an object returned, or with ``gone`` that it was destroyed."""
-        time, found = stage.gpu.now, False
-        for account in self._due_of((True, query)):
-            found = True
+        source, time, waited = (True, query), stage.gpu.now, not gone
+        for account in self._due_of(source):
+            waited = False
             if gone or not account.wanted:
-                account.state = State.DELETED if gone else State.SUPERSEDED
-                account.dropped = call
+                account.settle(State.DELETED if gone else State.SUPERSEDED, call)
                 continue
             data = _data_of(query, stage)
             if data is None:
-                account.wait(_wait(account, call, time, None))
+                waited = True
                 continue
-            account.state = State.DELIVERED
+            account.settle(State.DELIVERED)
             account.delivery = Delivery(call, time, 0, len(data), data, api_call=api_call)
-        if not found and not gone:
-            self._polls.setdefault((True, query), []).append(_Poll(call, time))
+        self._stale.pop(source, None)
+        if waited:
+            self._polls.setdefault(source, []).append(Poll(call, time))
 
     def close(self) -> list[Account]:
         """Add the intervals that never ended; returns all accounts.
@@ -386,7 +423,7 @@ class QueryAccounts(Observer):
             name = self._names[slot]
             since = interval.begin.kind is EventKind.QUERY_BEGIN and _is_since(slot)
             if name is not None and not since:
-                self._new(name, slot, interval).begin = interval.begin
+                self._new(name, slot, interval, interval.end()[0])
         self._open.clear()
         return self.accounts
 
@@ -427,28 +464,17 @@ def _data_of(query: int, stage: Stage) -> bytes | None:
         return None
 
 
-def _wait(account: Account, call: int, time: int, error: Dp2Error | None) -> Wait:
-    assert account.report is not None
-    if error is not None:
-        return Wait(call, time, Reason.FAILED)
-    visible = account.report.visible
-    if visible > time:
-        return Wait(call, time, Reason.LATENCY, visible)
-    return Wait(call, time, Reason.ROOM)
-
-
-def _last_token(performed: Performed, query: int) -> int | None:
-    """The last of the query tokens of a call that concerns a query; None without one."""
+def _last_tokens(performed: Performed) -> dict[int, int]:
+    """The opcode of the last token of a call that concerns a query, by query."""
     interface = performed.ledger.interface if performed.ledger else 9
-    commands, found = CommandStream(performed.call, performed.commands), None
+    commands, found = CommandStream(performed.call, performed.commands), dict[int, int]()
     for scan in commands.scans(interface):
         for _, token, _, start, end in scan.commands:
             stride = _ITEM_BYTES.get(token.op)
             if stride is not None:
                 data = commands.payload(start, end)
-                ids = (data[at : at + 4] for at in range(0, len(data), stride))
-                if any(int.from_bytes(each, "little") == query for each in ids):
-                    found = int(token.op)
+                for at in range(0, len(data), stride):
+                    found[int.from_bytes(data[at : at + 4], "little")] = int(token.op)
     return found
 
 

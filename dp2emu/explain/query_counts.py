@@ -61,10 +61,6 @@ class Change(NamedTuple):
         return self.counts.get(name, 0) + more
 
 
-NOTHING = Change({}, {})
-"""The change of an interval without events."""
-
-
 def change(before: Reading, after: Reading) -> Change:
     """The change of the counters between two readings."""
     pairs = zip(COUNTER_NAMES, before.values, after.values, strict=True)
@@ -86,67 +82,73 @@ class Contribution(msgspec.Struct, frozen=True):
     before: bool = False
 
 
-class CountLog:
-    """What each event changes of some counters, as one log for all queries that observe them.
-    Mutable: it grows.
+class CounterLog:
+    """The changes of counters from event to event, once for all queries that observe them.
+
+    ``users`` is the number of queries that are open.  Mutable: it grows.
     """
 
     def __init__(self, counters: Counters) -> None:
         self.contributions: list[Contribution] = []
-        self.users = 0
-        self.counters = counters
         self.last = read(counters)
+        self.users = 0
+        self._counters = counters
 
     def enter(self, event: Event, *, before: bool) -> None:
         """Add what changed since the last call, by an event or, with ``before``, before it."""
-        now = read(self.counters)
+        now = read(self._counters)
         found = change(self.last, now)
         self.last = now
         if found.counts or found.passed:
             self.contributions.append(Contribution(event, found, before))
 
+    def begin(self) -> None:
+        """Count a query that begins now; what changed while none was open belongs to none."""
+        if not self.users:
+            self.last = read(self._counters)
+        self.users += 1
 
-class Contributions(Sequence[Contribution]):
-    """A part of a log, without a copy of it: intervals of many queries overlap."""
 
-    def __init__(self, log: Sequence[Contribution] = (), places: range = range(0)) -> None:
-        self._log = log
-        self._places = places
+class Parts(Sequence[Contribution]):
+    """The contributions of a log from one on, up to another.  They are not copied: many queries
+    may be open for many events.
+    """
+
+    def __init__(self, log: Sequence[Contribution] = (), start: int = 0, stop: int = 0) -> None:
+        self._log, self._places = log, range(start, stop)
 
     def __len__(self) -> int:
         return len(self._places)
 
     @overload
-    def __getitem__(self, index: int) -> Contribution: ...
+    def __getitem__(self, at: int) -> Contribution: ...
     @overload
-    def __getitem__(self, index: slice) -> Contributions: ...
-    def __getitem__(self, index: int | slice) -> Contribution | Contributions:
-        if isinstance(index, slice):
-            return Contributions(self._log, self._places[index])
-        return self._log[self._places[index]]
+    def __getitem__(self, at: slice) -> Sequence[Contribution]: ...
+    def __getitem__(self, at: int | slice) -> Contribution | Sequence[Contribution]:
+        if isinstance(at, slice):
+            return [self._log[place] for place in self._places[at]]
+        return self._log[self._places[at]]
 
 
 class Interval:
-    """The events since the BEGIN of a query, with what they change, in a log that grows."""
+    """The events since the BEGIN of a query, as a part of a log."""
 
-    def __init__(self, slot: QuerySlot, generation: int, log: CountLog, event: Event) -> None:
+    def __init__(self, slot: QuerySlot, generation: int, log: CounterLog, event: Event) -> None:
+        log.begin()
         self.slot = slot
         self.generation = generation
         self.begin = event
-        self.log = log
-        self._first = len(log.contributions)
-        self._before = log.last
+        self._log, self._start, self._before = log, len(log.contributions), log.last
 
-    @property
-    def contributions(self) -> Contributions:
-        """The contributions of the events until now."""
-        log = self.log.contributions
-        return Contributions(log, range(self._first, len(log)))
+    def end(self) -> tuple[Parts, Change]:
+        """The contributions up to now, and their sum."""
+        log = self._log
+        log.users -= 1
+        parts = Parts(log.contributions, self._start, len(log.contributions))
+        return parts, change(self._before, log.last)
 
-    @property
-    def change(self) -> Change:
-        """The sum of the contributions: the change from the first reading to the last."""
-        return change(self._before, self.log.last)
+
+NO_PARTS, NO_CHANGE = Parts(), Change({}, {})
 
 
 class Formula(NamedTuple):
@@ -181,23 +183,24 @@ def counters_of(formula: Formula, report: Report) -> list[str]:
 
 
 def summed(report: Report, found: Change) -> Report:
-    """The report of a query over counters that are 0 at its begin and grow by a change; times are
-    the ones of ``report``.
+    """The report of a query over counters that are 0 at its begin and grow by ``found``; times
+    are the ones of ``report``.
     """
+    totals = dict.fromkeys(COUNTER_NAMES, 0) | found.counts
     epoch = Epoch()
     for (serial, samples), passed in found.passed.items():
         epoch.add(serial, samples, passed)
-    totals = dict.fromkeys(COUNTER_NAMES, 0) | found.counts
     nothing = Snapshot(report.begin.time, (0,) * len(COUNTER_NAMES), epoch)
     end = Snapshot(report.end.time, tuple(totals.values()), epoch.close())
     return report._replace(begin=nothing, end=end)
 
 
 def difference_of(formula: Formula, report: Report, found: Change) -> Disagreement | None:
-    """The error that an answer does not follow from what the events changed; None if it does."""
+    """The error that an answer does not follow from ``found``, the sum of the contributions of
+    the events; None if it does.
+    """
     total = summed(report, found)
-    expected, given = formula.payload(report), formula.payload(total)
-    if expected == given:
+    if formula.payload(report) == formula.payload(total):
         return None
     what = f"events account for {_shown(formula, total)}, the answer is"
     return Disagreement(f"{formula.name}: {what} {_shown(formula, report)}", "", 0)

@@ -1,9 +1,10 @@
-"""Mutants of a command stream, tried together: both walks find the same tokens in each.
+"""Mutants of a command stream, tried together.  NumPy makes them, from numbers that the stream
+determines.  Both walks find the same tokens in each:
 
     void lanes(ptr words, ptr lanes, i64 number)
 
 walks all streams of a batch by one call of compiled code; ``words`` are ``header_scan.WORDS``, a
-lane has the words ``LANE``.  NumPy makes the mutants, from numbers that the stream determines.
+lane has the words ``LANE``.
 """
 
 from __future__ import annotations
@@ -43,7 +44,43 @@ def plain_scan() -> Callable[..., Scan]:
     return FunctionType(original.__code__, original.__globals__, "scan", original.__defaults__)
 
 
-class Mutants:
+class Mutator:
+    """Makes mutants of streams of at most ``most`` bytes.  Mutable: it reuses its memory."""
+
+    def __init__(self, most: int) -> None:
+        self._stride = stride = -(-most // VERTEX_ALIGNMENT) * VERTEX_ALIGNMENT
+        self._data = np.zeros((NUMBER, stride), np.uint8)
+        random = np.random.Generator(np.random.PCG64(1))
+        self._random = random.integers(0, 1 << 32, _RANDOM, np.uint32)
+        self._values = _values(random)
+        self._rows = np.arange(NUMBER)
+
+    def distinct(self, data: bytes, offsets: list[int]) -> list[bytes]:
+        """Return the mutants of a stream with tokens at ``offsets``, each once and without the
+        stream itself.
+        """
+        lengths = self._mutate(data, np.array(offsets or [0])).tolist()
+        made, stride = self._data.tobytes(), self._stride
+        all_mutants = (made[n * stride : n * stride + each] for n, each in enumerate(lengths))
+        return [each for each in dict.fromkeys(all_mutants) if each != data]
+
+    def _mutate(self, data: bytes, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Fill the memory with mutants of ``data``, and return their lengths."""
+        size, rows, made = len(data), self._rows, self._data
+        seed = crc32(data)
+        first = seed % (_RANDOM - 5 * NUMBER)
+        random: _U32 = self._random[first : first + 5 * NUMBER] * np.uint32(seed | 1)
+        where, place, value, other, length = (random >> np.uint32(8)).reshape(5, NUMBER)
+        made[:, :size] = np.frombuffer(data, np.uint8)
+        header = offsets[place % len(offsets)] + (where >> 1 & HEADER_BYTES - 1)
+        at = np.where(where & 1, header, place) % size
+        made[rows, at] = self._values[value % len(self._values)]
+        bit = np.where(other & 3, 0, 1 << (other >> 2 & 7)).astype(np.uint8)
+        made[rows, (other >> 5) % size] ^= bit
+        return np.where(length & 7, size, (length >> 3) % (size + 1)).astype(np.int64)
+
+
+class Mutants(Mutator):
     """Mutants of streams of at most ``most`` bytes, with the tokens that compiled code finds.
 
     ``vertex_size`` is in bytes.  Mutable: each call reuses its memory.  Raises ImportError without
@@ -51,8 +88,8 @@ class Mutants:
     """
 
     def __init__(self, most: int, vertex_size: int) -> None:
-        self._stride = stride = -(-most // VERTEX_ALIGNMENT) * VERTEX_ALIGNMENT
-        self._data = np.zeros((NUMBER, stride), np.uint8)
+        super().__init__(most)
+        stride = self._stride
         self._offsets = np.zeros((NUMBER, stride // HEADER_BYTES + 1), np.int64)
         self._lanes = np.zeros((NUMBER, len(LANE)), np.int64)
         self._starts = np.arange(NUMBER, dtype=np.int64) * stride
@@ -60,10 +97,6 @@ class Mutants:
         self._lanes[:, LANE.index("offsets")] = places
         self._words = header_words(self._data.reshape(-1), vertex_size, self._offsets.shape[1])
         self._run = _compiled()
-        random = np.random.Generator(np.random.PCG64(1))
-        self._random = random.integers(0, 1 << 32, _RANDOM, np.uint32)
-        self._values = _values(random)
-        self._rows = np.arange(NUMBER)
 
     def __call__(
         self, data: bytes, offsets: list[int]
@@ -80,21 +113,6 @@ class Mutants:
         ways = np.column_stack((self._starts, ends, lanes[:, 0], lanes[:, 3]))
         found = self._offsets[:, : lanes[:, 3].max()]
         return self._data.tobytes(), ways.tolist(), found.tolist()
-
-    def _mutate(self, data: bytes, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Fill the memory with mutants of ``data``, and return their lengths."""
-        size, rows, made = len(data), self._rows, self._data
-        seed = crc32(data)
-        first = seed % (_RANDOM - 5 * NUMBER)
-        random: _U32 = self._random[first : first + 5 * NUMBER] * np.uint32(seed | 1)
-        where, place, value, other, length = (random >> np.uint32(8)).reshape(5, NUMBER)
-        made[:, :size] = np.frombuffer(data, np.uint8)
-        header = offsets[place % len(offsets)] + (where >> 1 & HEADER_BYTES - 1)
-        at = np.where(where & 1, header, place) % size
-        made[rows, at] = self._values[value % len(self._values)]
-        bit = np.where(other & 3, 0, 1 << (other >> 2 & 7)).astype(np.uint8)
-        made[rows, (other >> 5) % size] ^= bit
-        return np.where(length & 7, size, (length >> 3) % (size + 1)).astype(np.int64)
 
 
 def _values(random: np.random.Generator) -> NDArray[np.uint8]:

@@ -17,10 +17,10 @@ from dp2emu.dp2.parsers import CONSTRUCT
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import Scan, scan
-from dp2emu.errors import DecodingDisagreement, ResponseError
+from dp2emu.errors import CaptureError, DecodingDisagreement, ResponseError
 from dp2emu.fuzz import grammar, stage
 from dp2emu.fuzz.cost import Bound
-from dp2emu.fuzz.mutants import Mutants, plain_scan
+from dp2emu.fuzz.mutants import Mutants, Mutator, plain_scan
 from dp2emu.fuzz.stage import CALL, Outcome, Stage
 from dp2emu.fuzz.target import Broken, Target, Trial, cases_of
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
@@ -28,10 +28,13 @@ from dp2emu.runtime.responses import parse_responses
 from dp2emu.shader.engines import JIT, REFERENCE
 from dp2emu.shader.jit.machine import works
 from dp2emu.text import TextCapture
+from dp2emu.text.dump import TextWriter
 
 _MOST = 1024
 _WALKED = 96
 """Most bytes of an input of target ``walk`` that is not grown."""
+_WRITTEN = 64
+"""Most bytes of an input of target ``reassembly`` that is not grown."""
 _LONG = 1 << 15
 _LEFT_OUT = frozenset(op for op, token in TABLE.items() if row_of(token)[0] == OTHER)
 """Opcodes whose sizes the compiled walk leaves to the walk."""
@@ -148,19 +151,77 @@ def agree(data: bytes) -> Hashable:
         raise Broken(str(error)) from None
 
 
-def come_back(data: bytes) -> Hashable:
-    """Check that a call written as text and read again is the same call."""
-    *_, called = records(data)
-    text = stage.text_of([called])
-    if [*TextCapture(io.StringIO(text)).records()] != [called]:
+class Texts:
+    """A trial that writes calls as text and reads them again: a stream, and the mutants of a short
+    one in the same text (``reassembly``).  ``cases`` is the number of calls compared.  Mutable.
+    """
+
+    def __init__(self) -> None:
+        self.cases = 0
+        self._mutator = Mutator(_WRITTEN)
+
+    def __call__(self, data: bytes) -> Hashable:
+        """Check a stream and its mutants; the features are those of the stream.
+
+        An exception has a note that names the mutant, if the stream itself is right.
+        """
+        streams = [data]
+        if 0 < len(data) <= _WRITTEN:
+            found = scan(data, 0, len(data), grammar.VERTEX_SIZE)
+            streams += self._mutator.distinct(data, [command[0] for command in found.commands])
+        try:
+            feature = come_back(*streams)
+        except Exception as error:
+            raise _first_failure(streams, error) from None
+        self.cases += len(streams)
+        return feature
+
+
+def _first_failure(streams: Sequence[bytes], failure: Exception) -> Exception:
+    """Return the exception of the first stream that fails alone, with a note of its bytes if it is
+    a mutant; ``failure``, of all together, if none does.
+    """
+    for number, each in enumerate(streams):
+        try:
+            come_back(each)
+        except Exception as error:
+            if number:
+                error.add_note(f"This is the mutant {each.hex()}.")
+            return error
+    failure.add_note("Each call alone is right.")
+    return failure
+
+
+def come_back(*streams: bytes) -> Hashable:
+    """Check that calls written as text and read again are the same; return features of the first
+    of ``streams``, their commands.
+    """
+    calls = [_called(data) for data in streams]
+    out = io.StringIO()
+    writer = TextWriter(out)
+    writer.write(calls[0])
+    first = out.getvalue()
+    for each in calls[1:]:
+        writer.write(each)
+    out.seek(0)
+    try:
+        read = [*TextCapture(out).records()]
+    except CaptureError as error:
+        raise Broken(f"the text cannot be read: {error.what}") from None
+    if read != calls:
         raise Broken("the text assembles to other bytes")
-    return text.count("raw"), len(data) // 32
+    return first.count("raw"), len(streams[0]) // 32
 
 
 def records(data: bytes) -> Sequence[Record]:
     """Return the records of a capture of one call, with the command bytes ``data``."""
-    call = Call(1, 2, dwCommandLength=len(data), commands=data, dwVertexSize=grammar.VERTEX_SIZE)
-    return (*_START, Called(call))
+    return (*_START, _called(data))
+
+
+def _called(data: bytes) -> Called:
+    return Called(
+        Call(1, 2, dwCommandLength=len(data), commands=data, dwVertexSize=grammar.VERTEX_SIZE)
+    )
 
 
 # Execution
@@ -334,11 +395,11 @@ def _on(trial: Callable[..., Hashable], *makers: Callable[[], Stage]) -> Callabl
 
 def _target(
     name: str, what: str, make: Callable[[], Trial], cost: Bound,
-    seed: Callable[[Random], bytes] = stage.program,
+    seed: Callable[[Random], bytes] = stage.program, pace: float = 0.25,
 ) -> Target:  # fmt: skip
     return Target(
         name, what, make, seed, stage.mutate, _MOST, _COVER, stage.records,
-        cost=cost, grow=stage.grow, longest=stage.LONGEST,
+        cost=cost, grow=stage.grow, longest=stage.LONGEST, pace=pace,
     )  # fmt: skip
 
 
@@ -362,9 +423,9 @@ TARGETS = (
              cases=cases_of),
     _reading("construct", "construct and the walk read the same", lambda: agree, 128,
              ("dp2emu.dp2.walk", "dp2emu.dp2.parse"), Bound(0.2, 0.2, 32.0, 1.0)),
-    _reading("reassembly", "dump, and assemble to the same bytes", lambda: come_back, 64,
-             ("dp2emu.text",), Bound(0.2, 0.2, 32.0, 1.0)),
-    _target("device", "execute calls", _on(execute, _COMPILED), _EXECUTED),
+    _reading("reassembly", "dump, and assemble to the same bytes", Texts, _WRITTEN,
+             ("dp2emu.text",), Bound(0.2, 0.2, 32.0, 1.0), 1.0, cases=cases_of),
+    _target("device", "execute calls", _on(execute, _COMPILED), _EXECUTED, pace=1 / 16),
     _target("engines", "both engines leave the same bits",
             _on(engines_agree, partial(Stage, REFERENCE, CONSTRUCT), _COMPILED),
             Bound(6.0, 2.0, 128.0, 4.0)),

@@ -19,5 +19,5 @@ def expand(counts: I64) -> tuple[I64, I64]:
     """Two arrays for ``counts`` = [2, 3], which split numbers 0 to 4 into groups of 2 and 3: the
     group number of each element, here 0 0 1 1 1, and its index in the group, here 0 1 0 1 2.
     """
-    which = np.repeat(np.arange(len(counts)), counts)
-    return which, np.arange(len(which)) - (np.cumsum(counts) - counts)[which]
+    which = np.arange(len(counts)).repeat(counts)
+    return which, np.arange(len(which)) - (counts.cumsum() - counts)[which]

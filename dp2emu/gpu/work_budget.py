@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import numpy as np
@@ -23,7 +24,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, F64, I64
 from dp2emu.gpu.code.kernel_key import reason
 from dp2emu.gpu.command.bindings import Rect, Uniforms
-from dp2emu.gpu.command.packets import Clear, Dispatch, Draw, Packet
+from dp2emu.gpu.command.packets import Clear, Dispatch, Draw, Packet, UnorderedViews
 from dp2emu.gpu.command.pipeline import Pipeline, Samplers
 from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.command.topology import CORNERS, TOPOLOGIES
@@ -31,18 +32,46 @@ from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.rasterizer.clip import Geometry
 from dp2emu.gpu.rasterizer.lines_and_points import point_sizes
 from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE
-from dp2emu.gpu.rasterizer.spans import ONE
+from dp2emu.gpu.rasterizer.spans import BATCH, ONE
 from dp2emu.gpu.resource.heap import Surface, reach
 from dp2emu.gpu.transfer.transfer_units import UNITS
 from dp2emu.identity_cache import identity_cached
 from dp2emu.limits import Limits
 from dp2emu.shader import executed
-from dp2emu.shader.ir import Access, Lod, Program, Sample, Stage
+from dp2emu.shader.ir import (
+    Access,
+    Assign,
+    Break,
+    Derivative,
+    Fetch,
+    If,
+    Load,
+    Lod,
+    Loop,
+    Program,
+    Sample,
+    Stage,
+    Statement,
+    written,
+)
 from dp2emu.shader.texture.records import SamplerKey
+from dp2emu.shader.uniformity import uniformity
+
+if TYPE_CHECKING:
+    from dp2emu.shader.resources import MemoryOperation, Unit
+    from dp2emu.shader.types import I32
+
+    Operations = tuple[MemoryOperation, ...]
 
 NO_UNIFORMS: Uniforms = {}
+NOTHING_BOUND: UnorderedViews = MappingProxyType({})
 INTERPRETED = 64
 """Weight of a pixel program's statements where the compiling engine has no kernel for a draw."""
+RUN, RUN_STATEMENT, RUN_READ, RUN_ACCESS = 3 << 21, 1 << 13, 1 << 19, 7 << 15
+"""Weight of a run of a pixel program that accesses memory, for up to ``pixel_stage.LANES``
+fragments, and of its statements, of its samples and fetches, and of its accesses in it: the
+engines interpret each, however few the fragments are.
+"""
 
 
 class Costs(NamedTuple):
@@ -93,9 +122,9 @@ class WorkBudget:
 
     def spend(self, vertices: int = 0, pixels: int = 0, instructions: int = 0) -> None:
         """Count vertices, pixels and instructions that were processed."""
-        more = vertices, pixels, instructions
-        self.call = Costs(*map(int.__add__, self.call, more))
-        self._capture = Costs(*map(int.__add__, self._capture, more))
+        more = Costs(vertices, pixels, instructions)
+        self.call = added(self.call, more)
+        self._capture = added(self._capture, more)
 
     def left(self) -> Costs:
         """The remaining budget of vertices, pixels and instructions."""
@@ -146,7 +175,9 @@ class WorkBudget:
     def admit_dispatch(self, dispatch: Dispatch) -> None:
         """Check and count the threads of a dispatch.  Raises Exceeded if too few are left."""
         threads = prod(dispatch.threads) * prod(dispatch.groups)
-        instructions = threads * _stage_cost(dispatch.stage)
+        sizes = _sizes(dispatch.stage, 1, dispatch.memory_operations, dispatch.unordered)
+        cost = _stage_cost(dispatch.stage, dispatch.memory_operations, sizes)
+        instructions = threads * cost
         self.allow(instructions=instructions)
         self.spend(instructions=instructions)
 
@@ -170,6 +201,10 @@ class WorkBudget:
         self.spend(work.vertices, work.fragments, instructions)
 
 
+PART = 1 << 15
+"""Least number of rows of the spans that are made together."""
+_LINES = 3
+"""Most lines or points that a primitive is drawn as."""
 Rest = Callable[[Draw, Geometry], Work]
 """Function that draws assembled primitives in screen space -> their work."""
 
@@ -189,12 +224,26 @@ class Meter(msgspec.Struct, frozen=True):
             return sys.maxsize
         room, pipeline = self.budget.left(), self.draw.pipeline
         each = max(_area(self.region) * pipeline.samples, 1)
-        return min(room.pixels, room.instructions // self.cost) // each
+        once, more = self.beyond
+        return min(room.pixels // each, (room.instructions - once) // (each * self.cost + more))
 
     @property
     def cost(self) -> int:
-        """The cost of a fragment, at least 1."""
-        return max(pixel_cost(self.draw), 1)
+        """The cost of a fragment, at least 1, with its share of a full run of the program."""
+        width = self.region.right - self.region.left
+        return max(pixel_cost(self.draw) + _share(self.draw, width), 1)
+
+    @property
+    def beyond(self) -> tuple[int, int]:
+        """The cost of runs that are not full: once, and for each primitive.
+
+        Spans of a chunk of primitives are made in parts, each of about ``PART`` rows; each part
+        may end with a run for few fragments, of each sample if the program runs by sample.
+        """
+        run, samples = run_cost(self.draw), self.draw.pipeline.samples
+        sides = self.region.right - self.region.left, self.region.bottom - self.region.top
+        rows = 2 * _LINES * max(*sides, 0) * samples
+        return run * samples, -(-run * samples * rows // PART)
 
     def bounds(self, assembled: Geometry) -> I64:
         """For each primitive, an upper bound of the samples that it and those before it cover."""
@@ -206,12 +255,15 @@ class Meter(msgspec.Struct, frozen=True):
         cover.  Raises Exceeded if the first may not fit.
         """
         room, before = budget.left(), int(bounds[start - 1]) if start else 0
-        most = before + min(room.pixels, room.instructions // self.cost)
-        stop = int(np.searchsorted(bounds, most, side="right"))
-        if stop <= start:
-            pixels = int(bounds[start]) - before
-            budget.allow(pixels=pixels, instructions=pixels * self.cost)
-        return stop
+        pixels, (once, more) = bounds[start:] - before, self.beyond
+        instructions = room.instructions - once - more * np.arange(1, len(pixels) + 1)
+        most = np.minimum(room.pixels, instructions // self.cost)
+        # The more primitives, the more pixels and the less room: those that fit are the first.
+        fit = int(np.count_nonzero(pixels <= most))
+        if not fit:
+            first = int(pixels[0])
+            budget.allow(pixels=first, instructions=first * self.cost + once + more)
+        return start + max(fit, 1)
 
     def fits(self, area: int, count: int) -> bool:
         """Whether the budget has room for ``count`` primitives of this area in pixels."""
@@ -222,10 +274,12 @@ class Meter(msgspec.Struct, frozen=True):
         room, samples = self.budget.left(), most * self.draw.pipeline.samples
         return samples <= min(room.pixels, room.instructions // self.cost)
 
-    def spent(self, work: Work) -> Work:
-        """Count work that was done, and return it."""
-        if self.budget is not None:
-            self.budget.spend(pixels=work.fragments, instructions=work.fragments * self.cost)
+    def spent(self, work: Work, primitives: int = 0) -> Work:
+        """Count work that was done for so many primitives together, and return it."""
+        if self.budget is not None and work.fragments:
+            once, more = self.beyond
+            instructions = work.fragments * self.cost + once + more * primitives
+            self.budget.spend(pixels=work.fragments, instructions=instructions)
         return work
 
 
@@ -241,7 +295,7 @@ def metered(rest: Rest, region: Rect, budget: WorkBudget | None) -> Rest:
     def draw_within(draw: Draw, assembled: Geometry) -> Work:
         meter, count = Meter(draw, region, budget), len(assembled.numbers)
         if count <= meter.most():
-            return meter.spent(rest(draw, assembled))
+            return meter.spent(rest(draw, assembled), count)
         bounds, work, start = meter.bounds(assembled), Work(), 0
         while start < count:
             stop = meter.fitting(bounds, start, budget)
@@ -249,7 +303,7 @@ def metered(rest: Rest, region: Rect, budget: WorkBudget | None) -> Rest:
             if stop - start < count:
                 part = assembled.part(np.arange(start, stop))
                 part = replace(part, extra=0 if start else assembled.extra)
-            work += meter.spent(rest(draw, part))
+            work += meter.spent(rest(draw, part), stop - start)
             start = stop
         return work
 
@@ -333,8 +387,11 @@ def _later_instructions(draw: Draw, work: Work) -> int:
     return total
 
 
-def _stage_cost(stage: StageProgram) -> int:
-    return cost(stage.program, stage.samplers, stage.uniforms)
+def _stage_cost(
+    stage: StageProgram, operations: Operations = (), sizes: executed.Sizes | None = None
+) -> int:
+    work = _work(stage.program, stage.samplers, stage.units, operations)
+    return _bound(work, stage.program, stage.uniforms, sizes or _sizes(stage, 1))
 
 
 def cost(
@@ -343,12 +400,34 @@ def cost(
     """An upper bound on the weighted statements that a lane of a program executes, iterations of
     loops and statements of sampler programs included.
     """
-    return 0 if program is None else _bound(_work(program, samplers), program, uniforms)
+    return 0 if program is None else _bound(_work(program, samplers, (), ()), program, uniforms)
 
 
-def _bound(work: executed.Work, program: Program, uniforms: Uniforms) -> int:
+def _bound(
+    work: executed.Work,
+    program: Program,
+    uniforms: Uniforms,
+    sizes: executed.Sizes = lambda unit: None,
+) -> int:
     """The most that a lane of a program executes; loops that are short need no evaluation."""
-    return work.most if work.loops is None else work.evaluated(program, uniforms)
+    return work.most if work.loops is None else work.evaluated(program, uniforms, sizes)
+
+
+def _sizes(
+    stage: StageProgram,
+    samples: int,
+    operations: Operations = (),
+    unordered: UnorderedViews = NOTHING_BOUND,
+) -> executed.Sizes:
+    """The function that returns the sizes of what is bound to a stage."""
+
+    def rows(unit: executed.UnitOf) -> I32 | None:
+        # Imported here: few programs have loops that end by a size.
+        from dp2emu.gpu.shader_resources.resource_sizes import size_rows
+
+        return size_rows(unit, stage, operations, unordered, samples)
+
+    return rows
 
 
 def pixel_cost(draw: Draw) -> int:
@@ -357,19 +436,63 @@ def pixel_cost(draw: Draw) -> int:
     The default engine interprets pipelines without kernel.
     """
     pipeline, works = draw.pipeline, _works(draw.pipeline)
-    found = _bound(works.pixel, pipeline.pixel, draw.pixel.uniforms) + works.written
-    return found if reason(pipeline) is None else found * INTERPRETED
+    return works.fragment(_bound_of_pixels(works.pixel, draw), reason(pipeline) is None)
+
+
+def run_cost(draw: Draw) -> int:
+    """The cost of a run of a pixel program that accesses memory, beyond those of its fragments; 0
+    for other programs.
+    """
+    run = _works(draw.pipeline).run
+    return 0 if run is None else RUN + _bound_of_pixels(run, draw)
+
+
+def _share(draw: Draw, width: int) -> int:
+    """The share of a fragment in the cost of runs for full batches of fragments, where spans are
+    at most ``width`` pixels wide.
+    """
+    run = run_cost(draw)
+    if not run:
+        return 0
+    # Imported here: what draws nothing must not load it.
+    from dp2emu.gpu.pixel_shader.pixel_stage import LANES
+
+    # A batch ends before the first span that is too much for it; of two batches in succession one
+    # has at least half of the samples that a batch can have.
+    samples = draw.pipeline.samples
+    least = max(BATCH // 2, BATCH - samples * (width + 1))
+    return -(-run // LANES) + -(-run * samples // least)
+
+
+def _bound_of_pixels(work: executed.Work, draw: Draw) -> int:
+    pipeline, bound = draw.pipeline, draw.pixel
+    if work.loops is None:
+        return work.most
+    stage = StageProgram(
+        pipeline.pixel, bound.uniforms, {}, bound.textures, pipeline.samplers, pipeline.units
+    )
+    operations = pipeline.memory_operations
+    unordered = draw.output.unordered if operations else NOTHING_BOUND
+    sizes = _sizes(stage, pipeline.samples, operations, unordered)
+    return work.evaluated(pipeline.pixel, bound.uniforms, sizes)
 
 
 def vertex_cost(draw: Draw) -> int:
     """The cost of a vertex of a draw."""
-    program, work = draw.pipeline.vertex, _works(draw.pipeline).vertex
-    return 0 if program is None else _bound(work, program, draw.vertex.uniforms)
+    pipeline, bound, work = draw.pipeline, draw.vertex, _works(draw.pipeline).vertex
+    program = pipeline.vertex
+    if program is None or work.loops is None:
+        return work.most
+    stage = StageProgram(
+        program, bound.uniforms, {}, bound.textures,
+        pipeline.vertex_samplers, pipeline.vertex_units,
+    )  # fmt: skip
+    return work.evaluated(program, bound.uniforms, _sizes(stage, pipeline.samples))
 
 
 def most_of_batched(draw: Draw, reach: int) -> Costs | None:
     """An upper bound on the work of a draw that compiled code executes in a batch; ``reach`` is
-    that of the heap.  None if it depends on uniforms.
+    that of the heap.  None if it depends on what is bound.
     """
     costs = _fixed_costs(draw.pipeline)
     if costs is None:
@@ -382,49 +505,118 @@ def most_of_batched(draw: Draw, reach: int) -> Costs | None:
 
 @identity_cached()
 def _fixed_costs(pipeline: Pipeline) -> tuple[int, int] | None:
-    """The costs of a vertex and of a fragment, None if they depend on uniforms."""
+    """The costs of a vertex and of a fragment, None if they depend on what is bound."""
     works = _works(pipeline)
-    if works.vertex.reads or works.pixel.reads:
+    if not (works.vertex.fixed and works.pixel.fixed):
         return None
-    pixel = _bound(works.pixel, pipeline.pixel, NO_UNIFORMS) + works.written
+    pixel = _bound(works.pixel, pipeline.pixel, NO_UNIFORMS)
     vertex = pipeline.vertex
     return (
         0 if vertex is None else _bound(works.vertex, vertex, NO_UNIFORMS),
-        pixel if reason(pipeline) is None else pixel * INTERPRETED,
+        works.fragment(pixel, reason(pipeline) is None),
     )
 
 
 class _Works(NamedTuple):
-    """The work of the programs of a pipeline, and the bytes of a pixel of all its targets."""
+    """The work of the programs of a pipeline, and the bytes of a pixel of all its targets.
+
+    ``run`` is the work of a run of a pixel program that accesses memory, for any number of
+    fragments; ``pixel`` is then what it executes for each.
+    """
 
     vertex: executed.Work
     pixel: executed.Work
     written: int
+    run: executed.Work | None
+
+    def fragment(self, executed: int, compiled: bool) -> int:
+        """The cost of a fragment for which the pixel program executes so much."""
+        if self.run is not None:
+            return executed + self.written * INTERPRETED
+        return (executed + self.written) * (1 if compiled else INTERPRETED)
 
 
 @identity_cached()
 def _works(pipeline: Pipeline) -> _Works:
-    vertex = executed.Work(0)
+    vertex, program = executed.Work(0), pipeline.pixel
     if pipeline.vertex is not None:
-        vertex = _work(pipeline.vertex, pipeline.vertex_samplers)
+        vertex = _work(pipeline.vertex, pipeline.vertex_samplers, pipeline.vertex_units, ())
     written = sum(ROWS[each].size for each in pipeline.color_formats if each is not None)
-    return _Works(vertex, _work(pipeline.pixel, pipeline.samplers), written)
+    operations, units = pipeline.memory_operations, pipeline.units
+    if not operations:
+        return _Works(vertex, _work(program, pipeline.samplers, units, ()), written, None)
+    sized = partial(_is_size, units, operations)
+    pixel, run = (
+        executed.work_of(program, weigh, sized, executed.widest_of(program, weigh, unit))
+        for weigh, unit in ((_lane_weigher(pipeline), INTERPRETED), (_run_weight, RUN_STATEMENT))
+    )
+    return _Works(vertex, pixel, written, run)
+
+
+def _lane_weigher(pipeline: Pipeline) -> executed.Weigh:
+    """The function that weighs statements of an interpreted program that accesses memory, for a
+    fragment: nothing where all fragments of a run execute a statement as one.
+    """
+    # Imported here: few programs access memory.
+    from dp2emu.gpu.shader_resources.unordered_access import ALIKE
+
+    operations, program = pipeline.memory_operations, pipeline.pixel
+
+    def alike(access: Access) -> bool:
+        return operations[access.unit].opcode in ALIKE
+
+    found = uniformity(program, alike)
+    weigh = _weigher(program, pipeline.samplers)
+
+    def weigh_lane(statement: Statement) -> int:
+        together = id(statement) not in found.apart
+        if isinstance(statement, Access):
+            return 0 if together and alike(statement) else executed.ACCESS
+        once = type(statement) in _ONCE and found.slots.isdisjoint(written(statement))
+        return 0 if together and once else weigh(statement) * INTERPRETED
+
+    return weigh_lane
+
+
+_ONCE = {Assign, Load, Derivative, If, Loop, Break}
+"""Types of statements that an interpreter executes once for all lanes if operands and results are
+uniform."""
+
+
+def _run_weight(statement: Statement) -> int:
+    """The weight of a statement in a run of an interpreted program, for any number of lanes."""
+    return _RUN_WEIGHTS.get(type(statement), RUN_STATEMENT)
+
+
+_RUN_WEIGHTS: dict[type, int] = {Sample: RUN_READ, Fetch: RUN_READ, Access: RUN_ACCESS}
 
 
 @identity_cached()
-def _work(program: Program, samplers: Samplers) -> executed.Work:
+def _work(
+    program: Program, samplers: Samplers, units: tuple[Unit, ...], operations: Operations
+) -> executed.Work:
+    sized = partial(_is_size, units, operations)
+    return executed.work_of(program, _weigher(program, samplers), sized)
+
+
+def _is_size(units: tuple[Unit, ...], operations: Operations, unit: executed.UnitOf) -> bool:
+    # Imported here: few programs have loops that end by a size.
+    from dp2emu.gpu.shader_resources.resource_sizes import is_size
+
+    return is_size(unit, units, operations)
+
+
+def _weigher(program: Program, samplers: Samplers) -> executed.Weigh:
+    """The function that weighs statements of compiled code for a lane."""
     keys = dict(samplers)
 
-    def weigh(statement: Sample | Access) -> int:
-        if isinstance(statement, Access):
-            return access
-        key = keys.get(statement.sampler)
-        return 1 if key is None else _sampler_cost(key, statement.lod, program.stage)
+    def weigh(statement: Statement) -> int:
+        key = keys.get(statement.sampler) if isinstance(statement, Sample) else None
+        if key is None or not isinstance(statement, Sample):
+            return executed.weight_of(statement)
+        return _sampler_cost(key, statement.lod, program.stage)
 
-    # Pixel programs with memory operations have no kernel, which weighs all their statements.
-    access = executed.ACCESS // (INTERPRETED if program.stage is Stage.PIXEL else 1)
-
-    return executed.work_of(program, weigh)
+    return weigh
 
 
 @lru_cache(maxsize=1 << 8)

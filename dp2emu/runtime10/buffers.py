@@ -18,7 +18,7 @@ from dp2emu.ddi10.resources.resource import (
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.descriptions import BufferDesc, SubresourceData
 from dp2emu.runtime10.enums import BindFlag as FLAG
-from dp2emu.runtime10.textures import bind_flags, map_flags
+from dp2emu.runtime10.textures import CpuAccess, bind_flags, map_flags
 from dp2emu.runtime10.validation import check_sharing, wrong_usage
 
 
@@ -41,6 +41,9 @@ _STRIDE = 2048
 _VIEWED = int(BindFlag.SHADER_RESOURCE) | 0x80
 """D3D11_BIND_SHADER_RESOURCE and D3D11_BIND_UNORDERED_ACCESS, one of which raw and structured
 buffers need."""
+_MAPPED = (int(BindFlag.SHADER_RESOURCE), 0x80)
+"""The bind flags of buffers of usage DEFAULT that may be mapped."""
+_BOTH = int(CpuAccess.READ | CpuAccess.WRITE)
 
 
 def buffer_resource(
@@ -53,7 +56,7 @@ def buffer_resource(
     structured = bool(desc.MiscFlags & BufferMiscFlag.BUFFER_STRUCTURED)
     wrong = (
         desc.ByteWidth < 1,
-        wrong_usage(desc.Usage, desc.BindFlags, desc.CPUAccessFlags, initial_data is not None),
+        wrong_usage(desc.Usage, desc.BindFlags, _access(api, desc), initial_data is not None),
         desc.BindFlags & BindFlag.DEPTH_STENCIL,
         desc.BindFlags & BindFlag.CONSTANT_BUFFER and _wrong_constants(api, desc),
         structured and _wrong_structure(api, desc),
@@ -74,6 +77,15 @@ def buffer_resource(
         int(ResourceMisc.SHARED) if desc.MiscFlags & _SHARED else 0,
         ByteStride=desc.StructureByteStride if structured else 0,
     )  # fmt: skip
+
+
+def _access(api: Api, desc: BufferDesc) -> int:
+    """The access flags that the usage has to allow: none of a buffer that Direct3D 11.2 maps
+    although its usage is DEFAULT, for shader resources or for unordered access alone.
+    """
+    viewed = desc.BindFlags in _MAPPED
+    free = api >= Api.D3D11 and desc.Usage == Usage.DEFAULT and viewed
+    return desc.CPUAccessFlags & ~_BOTH if free else desc.CPUAccessFlags
 
 
 def _wrong_constants(api: Api, desc: BufferDesc) -> bool:

@@ -417,9 +417,12 @@ class Context(StageBindings):
     @void
     def copy_resource(self, target: Resource, source: Resource) -> None:
         """CopyResource."""
-        if target is not source:
-            entry = "ResourceCopy" if _copies(target, source) else "ResourceConvert"
-            self._made(entry, target.memory, source.memory)
+        if target is source:
+            return
+        if type(target) is not type(source):
+            raise Refused(Result.E_INVALIDARG, "a copy to a resource of another type")
+        entry = "ResourceCopy" if _copies(target, source) else "ResourceConvert"
+        self._made(entry, target.memory, source.memory)
 
     def copy_subresource_region(
         self,
@@ -636,11 +639,11 @@ _SHARED_EXPONENT = frozenset({DxgiFormat.R32_UINT, DxgiFormat.R32_SINT})
 def _copies(target: Resource, source: Resource) -> bool:
     """Whether texels are copied in one family of formats, else as blocks of the same size.
 
-    Raises Refused (E_INVALIDARG) for resources that are not copied: of other types, formats or
+    Subresources of textures with different numbers of dimensions are copied, too.  Raises Refused
+    (E_INVALIDARG) for resources that are not copied: a buffer and a texture, other formats or
     usages.
     """
-    same_kind = type(target) is type(source)
-    if not same_kind or target.usage is Usage.IMMUTABLE:
+    if target.is_buffer != source.is_buffer or target.usage is Usage.IMMUTABLE:
         raise Refused(Result.E_INVALIDARG, "a copy to this resource")
     if target.is_buffer or target.ddi.Format == source.ddi.Format:
         return True

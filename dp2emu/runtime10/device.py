@@ -52,6 +52,7 @@ from dp2emu.runtime10.feature_levels import (
 )
 from dp2emu.runtime10.feature_levels import check_texture as check_texture_level
 from dp2emu.runtime10.features import Feature, FeatureData, format_data
+from dp2emu.runtime10.ignored_members import blend_members, depth_stencil_members, sampler_members
 from dp2emu.runtime10.objects import (
     BlendState,
     Buffer,
@@ -386,13 +387,19 @@ class Device:
     # States
 
     def create_blend_state(self, desc: BlendDesc) -> BlendState:
-        """CreateBlendState; equal descriptions have one object."""
+        """CreateBlendState; equal descriptions have one object, whose ``desc`` has default values
+        of targets that are not blended.
+        """
         check_blend(self.feature_level, desc)
-        return self._state(BlendState, desc, lambda: desc)
+        used = blend_members(desc)
+        return self._state(BlendState, used, lambda: used)
 
     def create_depth_stencil_state(self, desc: DepthStencilDesc) -> DepthStencilState:
-        """CreateDepthStencilState; equal descriptions have one object."""
-        return self._state(DepthStencilState, desc, desc.structure)
+        """CreateDepthStencilState; equal descriptions have one object, whose ``desc`` has default
+        values where a test is off.
+        """
+        used = depth_stencil_members(desc)
+        return self._state(DepthStencilState, used, used.structure)
 
     def create_rasterizer_state(self, desc: RasterizerDesc) -> RasterizerState:
         """CreateRasterizerState; equal descriptions have one object."""
@@ -400,9 +407,12 @@ class Device:
         return self._state(RasterizerState, desc, lambda: desc)
 
     def create_sampler_state(self, desc: SamplerDesc) -> SamplerState:
-        """CreateSamplerState; equal descriptions have one object."""
+        """CreateSamplerState; equal descriptions have one object, whose ``desc`` has default
+        values of what filter and address modes do not use.
+        """
         check_sampler(self.feature_level, desc)
-        return self._state(SamplerState, desc, lambda: desc)
+        used = sampler_members(desc)
+        return self._state(SamplerState, used, lambda: used)
 
     def _state(self, kind: type[_State], desc: Any, structure: Callable[[], Any]) -> _State:
         """The state object of a description, with a reference more if it exists already.

@@ -86,6 +86,7 @@ class ResourceMisc(IntFlag):
     RESOURCE_CLAMP = 0x80
     SHARED_KEYEDMUTEX = 0x100
     GDI_COMPATIBLE = 0x200
+    SHARED_NTHANDLE = 0x800
 
 
 class BufferUavFlag(IntFlag):

@@ -13,7 +13,7 @@ from dp2emu.d3d.dxgi import FormatSupport, format_support
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums10 import Blend10
 from dp2emu.ddi10.codes import format_of
-from dp2emu.ddi10.resources.resource import ResourceType
+from dp2emu.ddi10.resources.resource import ResourceType, Usage
 from dp2emu.ddi10.states.state_objects import RasterizerDesc, SamplerDesc, TextureAddress
 from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.descriptions import BlendDesc, BufferDesc
@@ -174,8 +174,10 @@ def check_texture(level: FeatureLevel, desc: TextureDesc) -> None:
 
 def check_buffer(level: FeatureLevel, desc: BufferDesc) -> None:
     """Raise Refused (E_INVALIDARG) for a buffer that a level does not have: those of the levels
-    9_x have a single use.
+    9_x have a single use, and below 11_0 none of usage DEFAULT is mapped.
     """
+    mapped = desc.Usage == Usage.DEFAULT and desc.CPUAccessFlags
+    _refuse(level < _L.LEVEL_11_0 and mapped, level, "a buffer")
     newer = BindFlag.SHADER_RESOURCE | BindFlag.STREAM_OUTPUT | BindFlag.RENDER_TARGET
     newer |= BindFlag.UNORDERED_ACCESS
     several = int(desc.BindFlags).bit_count() > 1

@@ -47,6 +47,7 @@ class MiscFlag(IntFlag):
     RESOURCE_CLAMP = 0x80
     SHARED_KEYEDMUTEX = 0x100
     GDI_COMPATIBLE = 0x200
+    SHARED_NTHANDLE = 0x800
 
 
 _CHAIN = 32
@@ -207,11 +208,11 @@ def texture_resource(
 def _check_cube(api: Api, desc: TextureDesc) -> None:
     """Raise Refused for a number of faces that the interface does not have.
 
-    Arrays of cubes need Direct3D 10.1.
+    Arrays of cubes need Direct3D 10.1; they may have faces behind the last whole cube.
     """
     if desc.kind != ResourceType.TEXTURECUBE:
         return
-    if desc.slices % CUBE_FACES or (api is Api.D3D10 and desc.slices != CUBE_FACES):
+    if desc.slices < CUBE_FACES or (api is Api.D3D10 and desc.slices != CUBE_FACES):
         raise Refused(Result.E_INVALIDARG, f"{desc.slices} faces of cubes")
 
 

@@ -75,12 +75,12 @@ def misc_flags(api: Api, misc: int) -> int:
 
 
 def check_sharing(misc: int, usage: int) -> None:
-    """Raise Refused (E_INVALIDARG) for sharing of a usage that cannot be shared, or in two
-    ways.
+    """Raise Refused (E_INVALIDARG) for sharing of a usage that cannot be shared, in two ways, or
+    by a handle of the system alone.
     """
-    sharing = misc & int(MiscFlag.SHARED | MiscFlag.SHARED_KEYEDMUTEX)
     both = int(MiscFlag.SHARED | MiscFlag.SHARED_KEYEDMUTEX)
-    if sharing and (usage != Usage.DEFAULT or sharing == both):
+    sharing, handle = misc & both, misc & int(MiscFlag.SHARED_NTHANDLE)
+    if (sharing and (usage != Usage.DEFAULT or sharing == both)) or (handle and not sharing):
         raise Refused(Result.E_INVALIDARG, f"MiscFlags {misc:#x} of usage {usage}")
 
 
@@ -116,13 +116,13 @@ def _wrong_misc(desc: TextureDesc) -> bool:
     """Whether miscellaneous flags do not fit a texture."""
     misc, format = desc.misc, format_of(desc.format)
     both = int(BindFlag.RENDER_TARGET | BindFlag.SHADER_RESOURCE)
-    flat = desc.kind is ResourceType.TEXTURE2D and desc.level_count == desc.slices == 1
-    single = flat and desc.samples == 1
+    single = desc.level_count == desc.slices == desc.samples == 1
+    flat = single and desc.kind is ResourceType.TEXTURE2D
     return bool(
         (misc & MiscFlag.GENERATE_MIPS and desc.bind & both != both)
         or (misc & MiscFlag.RESOURCE_CLAMP and desc.usage == Usage.STAGING)
         or (misc & MiscFlag.SHARED and not single)
-        or (misc & MiscFlag.GDI_COMPATIBLE and not (single and format in _GDI))
+        or (misc & MiscFlag.GDI_COMPATIBLE and not (flat and format in _GDI))
         or (misc & MiscFlag.GDI_COMPATIBLE and not desc.bind & BindFlag.RENDER_TARGET)
     )
 

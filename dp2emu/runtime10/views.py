@@ -129,9 +129,10 @@ def _dimension(api: Api, noun: str, resource: CreateResource, desc: ViewDesc) ->
     own = ResourceType(resource.ResourceDimension)
     of_cube = own is ResourceType.TEXTURECUBE and dimension in _FLAT[2:]
     fits = _RESOURCES[dimension] is own or of_cube
-    sampled = (dimension in _SAMPLED) == (resource.SampleDesc.Count > 1)
+    # Textures of one sample have views of both sorts.
+    unsampled = resource.SampleDesc.Count > 1 and dimension not in _SAMPLED
     old = api is Api.D3D10 and dimension is _D.TEXTURECUBEARRAY
-    if not fits or not sampled or old:
+    if not fits or unsampled or old:
         raise Refused(Result.E_INVALIDARG, f"{noun} of dimension {dimension.name}")
     return dimension
 

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dp2emu.identity_cache import identity_cached
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Assign, Constant, Input, Operand, Output, Program, Stage
 from dp2emu.shader.ops import OPS
@@ -52,43 +51,55 @@ def computed(formula: Formula, key: Hashable, *operands: Lanes | np.generic) -> 
 
     Unsigned integers are reinterpreted as signed.  A result without operands has no axis.
     """
-    lanes: list[Any] = [
-        each.view(_SIGNED[char]) if (char := each.dtype.char) in _SIGNED else each
-        for each in operands
-    ]
-    steps = _steps(program_of(formula, key, tuple(_TYPES[each.dtype.char] for each in lanes)))
-    values = [*lanes, *steps.constants]
-    values += [values[0]] * steps.slots
+    steps = _steps_of(formula, key, "".join([each.dtype.char for each in operands]))
+    values: list[Any] = [*operands, *steps.constants, *steps.room]
+    for place, signed in steps.unsigned:
+        values[place] = values[place].view(signed)
     # NaN and infinity are legal values: no NumPy warnings.
     with np.errstate(all="ignore"):
         for function, place, read, done in steps.steps:
             values[place] = function(*[values[each] for each in read])
             # Dropping the reference frees the array before the next step allocates.
             for each in done:
-                values[each] = values[0]
+                values[each] = None
     return [values[place] for place in steps.results]
 
 
 _TYPES = {type.dtype.char: type for type in Type}
-_SIGNED = {np.dtype(np.uint32).char: np.int32, np.dtype(np.uint64).char: np.int64}
+_SIGNED: dict[str, type[np.signedinteger[Any]]] = {
+    np.dtype(np.uint32).char: np.int32,
+    np.dtype(np.uint64).char: np.int64,
+}
 
 
 class _Steps(NamedTuple):
     """A formula's program as a sequence of NumPy calls on a list of arrays.
 
-    The list has the operands, then ``constants``, then ``slots`` results of steps.  A step is
-    (function, index of its result, indices of its arguments, indices of arguments that no later
-    step reads); ``results`` are the indices of the formula's results.
+    The list has the operands, then ``constants``, then ``room`` for the results of steps.  A step
+    is (function, index of its result, indices of its arguments, indices of arguments that no later
+    step reads); ``results`` are the indices of the formula's results.  ``unsigned`` are the
+    indices of unsigned operands, with the signed type that each is reinterpreted as.
     """
 
     constants: tuple[Lanes, ...]
-    slots: int
+    room: tuple[None, ...]
     steps: tuple[tuple[Callable[..., Lanes], int, tuple[int, ...], tuple[int, ...]], ...]
     results: tuple[int, ...]
+    unsigned: tuple[tuple[int, type[np.signedinteger[Any]]], ...]
 
 
-@identity_cached()
-def _steps(program: Program) -> _Steps:
+@lru_cache(maxsize=1 << 12)
+def _steps_of(formula: Formula, key: Hashable, chars: str) -> _Steps:
+    """The steps of a formula for operands of the NumPy types ``chars``."""
+    unsigned = tuple((at, _SIGNED[char]) for at, char in enumerate(chars) if char in _SIGNED)
+    signed = dict(unsigned)
+    types = (_TYPES[np.dtype(signed.get(at, char)).char] for at, char in enumerate(chars))
+    return _steps(program_of(formula, key, tuple(types)), unsigned)
+
+
+def _steps(
+    program: Program, unsigned: tuple[tuple[int, type[np.signedinteger[Any]]], ...]
+) -> _Steps:
     constants: dict[Constant, int] = {}
     slots: dict[int, int] = {}
     operations = [each for each in program.statements if isinstance(each, Assign)]
@@ -119,4 +130,4 @@ def _steps(program: Program) -> _Steps:
         for n, s in enumerate(operations)
     )
     scalars = tuple(np.array(each.scalar) for each in constants)
-    return _Steps(scalars, len(operations), steps, results)
+    return _Steps(scalars, (None,) * len(operations), steps, results, unsigned)

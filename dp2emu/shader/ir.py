@@ -333,6 +333,11 @@ def walk(statements: tuple[Statement, ...]) -> Iterator[Statement]:
 _NESTING = {If, Loop}
 
 
+def nested(statements: tuple[Statement, ...]) -> list[tuple[Statement, ...]]:
+    """Return the blocks of all statements, those in other blocks included."""
+    return [block for each in walk(statements) for block in blocks(each)]
+
+
 @identity_cached()
 def accesses(program: Program) -> bool:
     """Whether a program accesses memory, so that the order of its lanes matters."""
@@ -350,6 +355,11 @@ def written(statement: Statement) -> tuple[int, ...]:
 def operands(statement: Statement) -> tuple[Operand, ...]:
     """Return the operands that a statement itself reads, not those of nested statements."""
     return _OPERANDS[type(statement)](statement)
+
+
+def reads(statement: Statement) -> set[int]:
+    """Return the slots that a statement itself reads, not those of nested statements."""
+    return {each.number for each in operands(statement) if isinstance(each, Slot)}
 
 
 def _index(address: Address) -> tuple[Operand, ...]:

@@ -64,8 +64,9 @@ class Memory(Protocol):
     def access(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
         """Execute an access for the active lanes in ascending order.
 
-        Returns four words, each int32 of shape (lanes,) or (1,); those of inactive lanes are
-        ignored.
+        Operands are int32 of shape (lanes,), or all of shape (1,) if each is the same in all
+        lanes.  Returns four words, each int32 of shape (lanes,) or (1,); those of inactive lanes
+        are ignored.
         """
 
     def saved(self) -> tuple[Lanes, ...]:
@@ -308,6 +309,10 @@ class Machine(msgspec.Struct):
         """Return the value of an operand, broadcast to shape (lanes,)."""
         return np.broadcast_to(self.read(operand), self.lanes)
 
+    def uniform(self, operands: tuple[ir.Operand, ...]) -> bool:
+        """Return whether the value of each operand has shape (1,): it is the same in all lanes."""
+        return all(len(self.read(operand)) == 1 for operand in operands)
+
     def index(self, address: ir.Address) -> I64:
         """Return the index in its file that an address has, int64 of shape (lanes,) or (1,)."""
         if address.index is None:
@@ -413,13 +418,17 @@ def _fetch(machine: Machine, statement: ir.Fetch, active: Mask | None) -> None:
         raise Unsupported("fetches")
     operands = tuple(map(machine.whole, statement.operands))
     words = machine.environment.fetcher(statement.unit, operands, active)
+    if active is None and machine.uniform(statement.operands):
+        # What every lane asks alike is answered alike.
+        words = words[0][:1], words[1][:1], words[2][:1], words[3][:1]
     machine.write_all(statement.slots, words, active)
 
 
 def _access(machine: Machine, statement: ir.Access, active: Mask | None) -> None:
     if machine.environment.memory is None:
         raise Unsupported("accesses to memory")
-    operands = tuple(map(machine.whole, statement.operands))
+    same = machine.uniform(statement.operands)
+    operands = tuple(map(machine.read if same else machine.whole, statement.operands))
     words = machine.environment.memory.access(statement.unit, operands, active)
     machine.write_all(statement.slots, words, active)
 
@@ -458,10 +467,16 @@ def _loop(machine: Machine, statement: ir.Loop, active: Mask | None) -> Mask | N
     return active
 
 
+_NO_LANE: Mask = np.zeros(1, np.bool_)
+"""The mask of the active lanes after all have left a loop together."""
+
+
 def _break(machine: Machine, statement: ir.Break, active: Mask | None) -> Mask | None:
     leaving = machine.read(statement.condition)
     if not leaving.any():
         return active
+    if active is None and len(leaving) == 1:
+        return _NO_LANE
     return np.broadcast_to(_within(~leaving, active), machine.lanes)
 
 

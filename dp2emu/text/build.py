@@ -20,9 +20,13 @@ def build(codec: Codec, block: Block, at: int, vertex_size: int) -> bytes:
     ``n`` may be omitted where the items determine it.  Raises TextError for unknown fields, values
     that do not fit and numbers that contradict each other.
     """
-    fields = dict(block.fields.values)
-    n, reserved = _pop(fields, _N), _pop(fields, _RESERVED)
-    head = _head(codec, Fields(fields, block.line))
+    given = block.fields
+    n = reserved = None
+    if _N.name in given.values or _RESERVED.name in given.values:
+        fields = dict(given.values)
+        n, reserved = _pop(fields, _N), _pop(fields, _RESERVED)
+        given = Fields(fields, block.line)
+    head = _head(codec, given)
     if codec.vertices:
         n = _needed(block, n)
         end = at + HEADER.size + len(head)
@@ -77,6 +81,8 @@ def _items(codec: Codec, block: Block) -> tuple[bytes, int]:
 
 
 def _item(codec: Codec, shape: Shape, item: Item) -> bytes:
+    if not codec.tail and not item.parts:
+        return shape.build(item.fields)
     data = [shape.build(item.fields)]
     parts: Parts = dict(item.parts)
     for run in codec.runs(data[0], 0):

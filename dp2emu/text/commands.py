@@ -7,7 +7,7 @@ no token, is written as a ``raw`` block, so that no byte is lost.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,8 +15,7 @@ from dp2emu.d3d.dp2structs import Op
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.dp2.table import TABLE, Token
-from dp2emu.dp2.walk import VERTEX_ALIGNMENT, Scan, scan
-from dp2emu.errors import Dp2Error
+from dp2emu.dp2.walk import VERTEX_ALIGNMENT, Scan, reason, scan
 from dp2emu.layout import Buffer
 from dp2emu.text.answers import payload, response_blocks
 from dp2emu.text.build import build
@@ -32,6 +31,9 @@ RAW = "raw"
 _SMALL, _KEPT = 64, 1 << 12
 """Largest size in bytes of a token whose text is cached, and largest number of cached tokens."""
 
+_REMARK_COLUMN = 40
+_INDENTS = ("", "  ", "    ", "      ")
+_NO_VERTEX = VertexFormat(0, ())
 _CREATE_QUERY = TABLE[Op.CREATEQUERY]
 _PAIR = struct.Struct("<II")
 
@@ -42,6 +44,35 @@ class Shown(NamedTuple):
     line: Line
     data: bytes = b""
     remark: str | None = None
+
+    def text(self, depth: int) -> str:
+        """The line with its comment, indented by ``depth`` and its own depth."""
+        line, _, said = self
+        text = _INDENTS[depth + line.depth] + line.text
+        return f"{text:<{_REMARK_COLUMN}}  # {said}\n" if said else text + "\n"
+
+
+class Paragraph:
+    """The lines of a token, or of bytes that are none."""
+
+    __slots__ = ("_text", "lines")
+
+    def __init__(self, lines: Sequence[Shown]) -> None:
+        self.lines = lines
+        self._text = ""
+
+    @property
+    def text(self) -> str:
+        """The lines as text, below the statement of a call and without bytes beside them."""
+        self._text = text = self._text or "".join([line.text(1) for line in self.lines])
+        return text
+
+    def moved(self, offset: int) -> Iterator[Shown]:
+        """The lines with ``offset`` added to the byte offsets of those that show bytes."""
+        for line, behind, said in self.lines:
+            if line.sizes is not None:
+                line = Line(line.text, line.depth, line.at + offset, line.sizes)
+            yield Shown(line, behind, said)
 
 
 class CallTokens:
@@ -56,8 +87,7 @@ class CallTokens:
         self.stream = CommandStream(call, call.commands or b"", scan)
         self._call = call
         self._contexts = contexts
-        self._stop = self.stream.start
-        self._problem: Dp2Error | None = None
+        self._last: Scan | None = None
 
     def __iter__(self) -> Iterator[tuple[int, Token, int, int, int]]:
         # In stretches, since the list of a call of tiny tokens takes fifty times its size.
@@ -66,7 +96,7 @@ class CallTokens:
                 if command[1] is _CREATE_QUERY:
                     self._create_queries(*command[3:])
                 yield command
-            self._stop, self._problem = found.stop, found.problem
+            self._last = found
 
     def rest(self) -> Iterator[tuple[int, bytes, str]]:
         """The command bytes of the call that are no token: (offset in the surface, bytes, reason).
@@ -74,9 +104,11 @@ class CallTokens:
         They are those from the first malformed token on, and those beyond dwCommandLength.
         """
         data, base = self._call.commands or b"", self._call.dwCommandOffset
-        stop, end = self._stop - self.stream.start, self.stream.end - self.stream.start
-        if stop < end and self._problem is not None:
-            yield base + stop, data[stop:end], self._problem.what
+        last, end = self._last, self.stream.end - self.stream.start
+        if last is not None and last.wrong is not None:
+            stop = last.stop - self.stream.start
+            if stop < end:
+                yield base + stop, data[stop:end], reason(*last.wrong)
         if end < len(data):
             yield base + end, data[end:], "behind dwCommandLength"
 
@@ -87,55 +119,59 @@ class CallTokens:
 
 def command_lines(call: Call, contexts: Contexts) -> Iterator[Shown]:
     """The lines of a call's command bytes, with offsets into the surface."""
+    for paragraph, moved in _command_paragraphs(call, contexts):
+        yield from paragraph.moved(moved)
+
+
+def command_text(call: Call, contexts: Contexts) -> Iterator[str]:
+    """The text of a call's command bytes, without the bytes beside it."""
+    for paragraph, _ in _command_paragraphs(call, contexts):
+        yield paragraph.text
+
+
+def _command_paragraphs(call: Call, contexts: Contexts) -> Iterator[tuple[Paragraph, int]]:
+    """Each token of a call, and what is none, with what to add to the offsets of its lines."""
     tokens = CallTokens(call, contexts)
     memory, base, vertex = tokens.stream.memory, tokens.stream.base, contexts.vertex_format(call)
-    for offset, token, n, start, end in tokens:
-        yield from _block(codec_of(token.op), memory, Place(offset, n, start, end), vertex, base)
+    for offset, token, n, _, end in tokens:
+        lead = offset % VERTEX_ALIGNMENT
+        written = _known_token if end - offset <= _SMALL else _token
+        paragraph = written(codec_of(token.op), memory[offset:end], n, lead, vertex)
+        yield paragraph, offset - lead + base
     for offset, data, why in tokens.rest():
-        yield from _raw(data, offset, why)
+        yield Paragraph([*_raw(data, offset, why)]), 0
 
 
 def response_lines(data: bytes, context: int, contexts: Contexts) -> Iterator[Shown]:
     """The lines of a response's dump, each with its byte offset in the response."""
     stop = 0
     for codec, place in response_blocks(data):
-        for each in _block(codec, data, place, VertexFormat(0, ()), 0):
+        lead = place.offset % VERTEX_ALIGNMENT
+        own = data[place.offset : place.end]
+        written = _known_token if len(own) <= _SMALL else _token
+        paragraph = written(codec, own, place.n, lead, _NO_VERTEX)
+        for each in paragraph.moved(place.offset - lead):
             yield each._replace(remark=_payload_remark(codec, data, each.line, context, contexts))
         stop = place.end
     if stop < len(data):
         yield from _raw(data[stop:], stop, "no response block")
 
 
-def _block(
-    codec: Codec, memory: Buffer, place: Place, vertex: VertexFormat, base: int
-) -> Iterator[Shown]:
-    data = bytes(memory[place.offset : place.end])
-    lead = place.offset % VERTEX_ALIGNMENT
-    token = _known_token if len(data) <= _SMALL else _token
-    moved = place.offset - lead + base
-    for line, behind, said in token(codec, data, place.n, lead, vertex):
-        if line.sizes is not None:
-            line = Line(line.text, line.depth, line.at + moved, line.sizes)
-        yield Shown(line, behind, said)
-
-
-def _token(
-    codec: Codec, data: bytes, n: int, lead: int, vertex: VertexFormat
-) -> tuple[Shown, ...]:
+def _token(codec: Codec, data: bytes, n: int, lead: int, vertex: VertexFormat) -> Paragraph:
     """The lines of a token that begins ``lead`` bytes, 0 to 3, after a multiple of 4 bytes.
 
     Offsets in the lines count from that multiple.
     """
-    memory = bytes(lead) + data
+    memory = bytes(lead) + data if lead else data
     place = Place(lead, n, lead + HEADER.size, len(memory))
     lines = [*token_lines(codec, memory, place, vertex)]
     if _assembled(codec, lines, lead, vertex.size) != data:
-        return (*_raw(data, lead, codec.name),)
-    return tuple(
+        return Paragraph([*_raw(data, lead, codec.name)])
+    return Paragraph([
         Shown(line, memory[line.at : line.at + sum(line.sizes or ())],
               _remark(codec, memory, line))
         for line in lines
-    )  # fmt: skip
+    ])  # fmt: skip
 
 
 _known_token = lru_cache(_KEPT)(_token)

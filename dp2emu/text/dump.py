@@ -13,10 +13,10 @@ from typing import Any, TextIO
 
 from dp2emu.capture import records
 from dp2emu.capture.records import Record
-from dp2emu.text.commands import Shown, command_lines, response_lines
+from dp2emu.text.commands import Shown, command_lines, command_text, response_lines
 from dp2emu.text.contexts import Contexts
 from dp2emu.text.entries import entry_lines
-from dp2emu.text.forms import BY_RECORD, value_text
+from dp2emu.text.forms import BY_RECORD
 from dp2emu.text.lines import Line
 from dp2emu.text.memory import LINE_BYTES, hex_lines, vertex_line
 from dp2emu.text.remarks import fvf_names
@@ -35,9 +35,6 @@ _PIECE = re.compile(r"[^\n]{0,4095}\n|[^\n]{1,4095}")
 after 4,095 characters."""
 
 _BYTES_COLUMN = 60
-
-
-_REMARK_COLUMN = 40
 
 
 class TextWriter:
@@ -66,7 +63,7 @@ class TextWriter:
         """Append a record, a call after an empty line."""
         self._contexts.see(record)
         form, said = BY_RECORD[type(record)], None
-        words = [form.keyword, *(f"{n}={value_text(n, v)}" for n, v in form.said(record))]
+        words = form.words(record)
         if isinstance(record, records.Called):
             words, said = self._enter(record, words)
         elif isinstance(record, records.EntryCalled):
@@ -76,6 +73,8 @@ class TextWriter:
         lines = _BELOW.get(type(record))
         for each in lines(self, record) if lines else ():
             self._put(each, 1)
+        if isinstance(record, records.Called) and not self._hex:
+            self._out.writelines(command_text(record.call, self._contexts))
 
     def start_chunk(self, size: int) -> None:
         """Mark the start of a sealed capture's chunk; ``size`` limits it in bytes (0: default)."""
@@ -99,7 +98,8 @@ class TextWriter:
     def _call(self, record: records.Called) -> Iterator[Shown]:
         if record.call.vertices is not None:
             yield from self._vertices(record.call.vertices, record)
-        yield from command_lines(record.call, self._contexts)
+        if self._hex:
+            yield from command_lines(record.call, self._contexts)
 
     def _vertices(self, data: bytes, record: records.Called) -> Iterator[Shown]:
         vertex = self._contexts.vertex_format(record.call)
@@ -128,12 +128,12 @@ class TextWriter:
         self._contexts.handles.see(record)
 
     def _put(self, shown: Shown, depth: int) -> None:
-        line, _, said = shown
+        line = shown.line
+        if not self._hex or line.sizes is None:
+            self._out.write(shown.text(depth))
+            return
         text = "  " * (depth + line.depth) + line.text
-        beside = self._hex and line.sizes is not None
-        comment = self._beside(shown) if beside else said
-        column = _BYTES_COLUMN if beside else _REMARK_COLUMN
-        self._out.write(f"{text:<{column}}  # {comment}\n" if comment else text + "\n")
+        self._out.write(f"{text:<{_BYTES_COLUMN}}  # {self._beside(shown)}\n")
 
     def _beside(self, shown: Shown) -> str:
         """The comment beside a line: offset, bytes in hexadecimal by field, remark."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -31,6 +31,8 @@ _Numbers = dict[str, int | None]
 _Default = int | None | _Required
 _KIND = "kind"
 """Name of the record member whose value must be a SurfaceKind."""
+_STATEMENTS = 1 << 8
+"""Statements of each form that are cached."""
 _NUMBER = Leaf("Q", "", None, alone=False)
 
 
@@ -73,10 +75,23 @@ class Form(msgspec.Struct, frozen=True, dict=True):
         pairs = zip(self._defaults, self._values(record), strict=True)
         return ((name, value) for name, value in pairs if value is not None)
 
-    def said(self, record: Any) -> Iterator[tuple[str, int]]:
-        """(name, value) of every member of a record that is a number and not at its default."""
-        defaults = self._defaults
-        return ((name, value) for name, value in self.numbers(record) if value != defaults[name])
+    def words(self, record: Any) -> list[str]:
+        """The words of a record's statement: the keyword, then ``name=value`` of each number that
+        is not at its default.
+        """
+        return [*self._words(*self._values(record))]
+
+    @cached_property
+    def _words(self) -> Callable[..., tuple[str, ...]]:
+        """Function from the numbers of a record to the words of its statement."""
+        defaults = self._defaults.items()
+
+        def words(*values: int | None) -> tuple[str, ...]:
+            pairs = zip(defaults, values, strict=True)
+            said = ((name, value) for (name, default), value in pairs if value != default)
+            return self.keyword, *(f"{n}={value_text(n, v)}" for n, v in said if v is not None)
+
+        return lru_cache(_STATEMENTS, typed=True)(words)
 
     def make(self, block: Block, apart: Mapping[str, Any]) -> Record:
         """The record of a block; ``apart`` has the members that are not numbers.

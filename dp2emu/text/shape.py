@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,6 +92,7 @@ class Shape:
         self.unpack: Callable[[Any, int], tuple[int, ...]] = layout.unpack_from
         self.unpack_all: Callable[[Any], Iterator[tuple[int, ...]]] = layout.iter_unpack
         self._pack = layout.pack
+        self._fields = _scalar_fields(self.node)
         self.sizes = tuple(struct.calcsize("<" + letter) for letter in letters)
         text = _format(self.node, " ", "{}={}")
         converters = [_text_converter(leaf) for leaf in self.leaves]
@@ -112,10 +114,26 @@ class Shape:
 
     def build(self, value: Value) -> bytes:
         """The bytes of a value, omitted fields as zero.  Raises TextError for an invalid one."""
+        if self._fields is not None and type(value) is Fields:
+            given = value.values
+            scalars = [
+                _cached_scalar(leaf, given[name]) if name in given else 0
+                for name, leaf in self._fields.items()
+            ]
+            if given.keys() <= self._fields.keys():
+                return self._pack(*scalars)
         return self._pack(*_flat(self.node, value))
 
 
 # From a dtype
+
+
+def _scalar_fields(node: Node) -> dict[str, Leaf] | None:
+    """The scalars of a structure by name; None of a layout with other members."""
+    if not isinstance(node, Group):
+        return None
+    fields = {name: each for name, each in node.members if isinstance(each, Leaf)}
+    return fields if len(fields) == len(node.members) else None
 
 
 def _node(dtype: np.dtype[Any], enums: Enums, name: str, *, alone: bool) -> Node:
@@ -193,6 +211,9 @@ def _float_json(leaf: Leaf) -> Converter:
 
 # Text to scalars
 
+_SHORT = 40
+"""Largest length in characters of a word whose scalar is cached."""
+
 _RANGES = {
     letter: range(-(1 << bits - 1), 1 << bits - 1) if letter.islower() else range(1 << bits)
     for letter in "BHIQbhiq"
@@ -244,13 +265,32 @@ def scalar(leaf: Leaf, value: Value) -> int:
         raise TextError(value.line, f"{what} where a number or name belongs")
     if leaf.letter == "f":
         return _float_scalar(value)
-    number = integer(value.text)
+    text = value.text
+    number = int(text) if text.isdecimal() and text.isascii() and len(text) < 5 else integer(text)
     if number is None:
         number = _constant(leaf.enum, value)
     if number not in _RANGES[leaf.letter]:
         bits = 8 * struct.calcsize("<" + leaf.letter)
         raise TextError(value.line, f"{value.text} does not fit {bits} bits")
     return number
+
+
+def _cached_scalar(leaf: Leaf, value: Value) -> int:
+    """As ``scalar``, for short words from a cache."""
+    if type(value) is Word and len(value.text) <= _SHORT:
+        number = _known_scalar(leaf.letter, leaf.enum, value.text)
+        if number is not None:
+            return number
+    return scalar(leaf, value)
+
+
+@lru_cache(1 << 12)
+def _known_scalar(letter: str, enum: type[SdkEnum] | None, text: str) -> int | None:
+    """The scalar of a word; None for an invalid one."""
+    try:
+        return scalar(Leaf(letter, "", enum, alone=False), Word(text, 0))
+    except TextError:
+        return None
 
 
 def _float_scalar(value: Word) -> int:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import lru_cache, partial, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
@@ -30,8 +29,11 @@ _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _LEXEME = re.compile(rf"""([^\s\[\]{{}}="\#]+|[\[\]{{}}=]|{_STRING}|"(?s:.*))|\#.*""")
 """Pattern of a word, mark, string or unterminated string; group 1 is empty for a comment."""
 _WHOLE = re.compile(_STRING)
-_FIRST = re.compile(r'\s*([^\s\[\]{}="#]+)')
-"""Pattern that matches a line's first word after any spaces; group 1 is the word."""
+_STATEMENT = re.compile(r'\s*+(?!-(?![^\s\[\]{}="#]))[^\s\[\]{}="#]++(?<!:)')
+"""Pattern that matches the first word of a line, after any spaces, if it begins a statement: if it
+is not ``-`` and does not end in a colon."""
+_STRUCTURED = re.compile(r'[\[\]{}"#]')
+"""Pattern that finds what a line of plain words and ``name=value`` does not have."""
 _MARKS = "=[]{}"
 _NO_WORDS = frozenset('[]{}="')
 """Characters that begin a lexeme other than a word: a bracket, ``=`` or a string's quote."""
@@ -178,11 +180,11 @@ def once(reader: Callable[Concatenate[Block, _P], _T]) -> Callable[Concatenate[B
 def paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:
     """Parse (number, line) pairs into blocks, one per statement.  Raises TextError."""
     current: _Gathered | None = None
+    begins = _STATEMENT.match
     for number, line in lines:
         if "#" in line:
             line = _uncommented(line)
-        first = _FIRST.match(line)
-        if first and first[1] != "-" and first[1][-1] != ":":
+        if begins(line):
             if current is not None:
                 yield current.paragraph()
             current = _Gathered(number, line)
@@ -196,8 +198,14 @@ def paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:
 
 def block_of(lines: Sequence[str], number: int = 1) -> Block:
     """The block of a statement's lines, which start at line ``number``.  Raises TextError."""
-    words = _Words(number, _lexemes(number, lines[0]))
-    block = Block(words.name(), words.fields())
+    first = lines[0]
+    words = None if _STRUCTURED.search(first) else first.split()
+    fields = _plain_fields(words, number) if words else None
+    if words and fields is not None:
+        block = Block(words[0], fields)
+    else:
+        parser = _Words(number, _lexemes(number, first))
+        block = Block(parser.name(), parser.fields())
     for at, line in enumerate(lines[1:], number + 1):
         _extend(block, at, line)
     return block
@@ -223,20 +231,22 @@ class _Gathered:
 
     def add(self, number: int, line: str) -> None:
         """Add a line of text: store it or, in a large block, parse it.  May raise TextError."""
-        if self._block is not None:
+        if self._block is None:
+            self._lines.append(line)
+            self._room -= len(line) + _PER_LINE
+            if self._room < 0:
+                self._block = block_of(self._lines, self._number)
+        else:
             _extend(self._block, number, line)
-            return
-        self._lines.append(line)
-        self._room -= len(line) + _PER_LINE
-        if self._room < 0:
-            self._block = block_of(self._lines, self._number)
 
     def paragraph(self) -> Paragraph:
         """Return the complete block, from the cache if it is small.  Raises TextError."""
         lines = tuple(self._lines)
         if self._room >= 0:
-            with suppress(TextError):
+            try:
                 return Paragraph(_known(lines), self._number, lines)
+            except TextError:
+                pass
         return Paragraph(self._block or block_of(lines, self._number))
 
 
@@ -262,6 +272,8 @@ def _lexemes(number: int, line: str) -> list[str]:
 
 def _extend(block: Block, number: int, line: str) -> None:
     """Parse line ``number``, an item or a part, and add it to ``block``.  Raises TextError."""
+    if not _STRUCTURED.search(line) and _extend_plainly(block, number, line):
+        return
     lexemes = _lexemes(number, line)
     if not lexemes:
         return
@@ -274,6 +286,41 @@ def _extend(block: Block, number: int, line: str) -> None:
         return
     parts = block.items[-1].parts if block.items else block.parts
     parts.setdefault(name.removesuffix(":"), []).extend(words.values())
+
+
+def _extend_plainly(block: Block, number: int, line: str) -> bool:
+    """Parse a line without brackets, strings and comment as ``_extend`` does.
+
+    Returns False, and does nothing, if it may have an error.
+    """
+    words = line.split()
+    if not words or "=" in words[0]:
+        return not words
+    if words[0] == "-":
+        fields = _plain_fields(words, number)
+        if fields is None or len(block.items) == _MOST_ITEMS:
+            return False
+        block.items.append(Item(fields))
+        return True
+    if "=" in line:
+        return False
+    parts = block.items[-1].parts if block.items else block.parts
+    values = parts.setdefault(words[0].removesuffix(":"), [])
+    values.extend([Word(word, number) for word in words[1:]])
+    return True
+
+
+def _plain_fields(words: list[str], number: int) -> Fields | None:
+    """The fields in a line's words behind the first; None unless each is ``name=value``."""
+    values: dict[str, Value] = {}
+    for word in words[1:]:
+        name, _, text = word.partition("=")
+        if not name or not text or "=" in text:
+            return None
+        values[name] = Word(text, number)
+    if len(values) < len(words) - 1 or "=" in words[0]:
+        return None
+    return Fields(values, number)
 
 
 class _Words:
@@ -352,6 +399,8 @@ class _Words:
             raise self.error(f"{closing} is missing")
 
     def _unquoted(self, text: str) -> str:
+        if "\\" not in text and text.isprintable():
+            return text[1:-1]
         try:
             string = json.loads(text)
             string.encode()

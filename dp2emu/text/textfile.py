@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from dp2emu.argument_check import checked
 from dp2emu.capture import records
 from dp2emu.capture.files import Chunk, Closable
@@ -183,10 +185,10 @@ def _called(
     numbers, own = _numbers(block)
     if not present and below:
         raise below[0].error(f"a call with {_COMMANDS}={NO_COMMANDS} has no tokens")
-    commands = _commands(Call(**numbers), below, contexts) if present else None
-    length = numbers[_LENGTH] if _LENGTH in fields else len(commands or b"")
-    call = Call(**numbers | {_COMMANDS: commands, "vertices": vertices, _LENGTH: length})
-    return records.Called(call, **own)
+    call = Call(**numbers, vertices=vertices)
+    commands = _commands(call, below, contexts) if present else None
+    length = call.dwCommandLength if _LENGTH in fields else len(commands or b"")
+    return records.Called(replace(call, commands=commands, dwCommandLength=length), **own)
 
 
 @syntax.once

@@ -33,6 +33,7 @@ from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.capture.apitrace.encoder import Encoder, header, snappy
 from tests.capture.apitrace.samples import REAL, opened
 from tests.replay.authoring import (
+    BEGIN,
     CONTEXT,
     END,
     EVENT,
@@ -147,8 +148,15 @@ def memory(n: int) -> Iterator[Record]:
     yield MemoryWritten(3, 0, bytes(64 * n))
 
 
+def overlaps(n: int) -> Iterator[Record]:
+    """n queries that are open together, and as many clears that each counts."""
+    ids = range(1 << 16, (1 << 16) + n)
+    yield called(*(create(i, OCCLUSION) + issue(i, BEGIN) + clear(i) for i in ids))
+    yield called(*(issue(i, END) for i in ids))
+
+
 IN_ONE: dict[str, Callable[[int], Iterator[Record]]] = {
-    "tokens": tokens, "elements": elements, "bytes": memory
+    "tokens": tokens, "elements": elements, "bytes": memory, "overlaps": overlaps,
 }  # fmt: skip
 """What grows in one record of a capture -> the records."""
 ALL = "all"

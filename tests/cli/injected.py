@@ -86,6 +86,7 @@ class Injector:
         environment = os.environ | {
             "LD_PRELOAD": str(library("failing", "failing.c", options=("-ldl",))),
             "PYTHONPATH": str(_ROOT),
+            "PYTHONDONTWRITEBYTECODE": "1",  # a file that only the first run writes
         }
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.cli.injected"],

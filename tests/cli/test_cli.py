@@ -209,6 +209,7 @@ def test_worst_code_counts() -> None:
         (Fault(1, "no"), FAULTS),
         (OSError(28, "No space left on device", "out"), UNUSABLE),
         (MemoryError(), UNUSABLE),
+        (SystemError("error return without exception set"), UNUSABLE),
         (BrokenPipeError(), READER_GONE),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from unittest.mock import patch
 
@@ -21,10 +22,10 @@ from dp2emu.explain.query_account import (
     accounts_of,
     parse_question,
 )
-from dp2emu.explain.query_counts import CountLog
+from dp2emu.explain.query_counts import CounterLog
 from dp2emu.explain.query_report import document, lines, row_of
 from dp2emu.gpu.device.timing import parse_timing
-from dp2emu.replay import Recording, Watcher, replay
+from dp2emu.replay import Watcher, replay
 from dp2emu.shader.engines import ENGINES
 from tests.ddi10.drawing import SIZE
 from tests.explain.opening import FIRST_LIGHT, FOLDER, STREAMS, opened
@@ -118,28 +119,41 @@ def test_counts_of_events_add_up_to_the_samples_of_an_answer(path: object) -> No
 
 
 def test_an_answer_that_does_not_follow_from_its_events_is_an_error() -> None:
-    def forgetful(self: CountLog, event: object, *, before: bool) -> None: ...
+    def forgetful(self: CounterLog, event: object, *, before: bool) -> None: ...
 
     with (
-        patch.object(CountLog, "enter", forgetful),
+        patch.object(CounterLog, "enter", forgetful),
         opened(FOLDER / "overlapping_queries.dp2") as capture,
         pytest.raises(Disagreement, match="events account for 0, the answer is 1824"),
     ):
         accounts_of(capture)
 
 
-def overlapping(count: int) -> Recording:
-    """Queries that are all open during as many clears."""
-    numbers = range(1, count + 1)
-    created = [create(number, OCCLUSION) for number in numbers]
-    begun, ended = ([issue(number, each) for number in numbers] for each in (BEGIN, END))
-    tokens = [*created, *begun, *map(clear, numbers), *ended]
-    calls = [called(*tokens[at : at + 32]) for at in range(0, len(tokens), 32)]
-    return capture_of(*SETTING, *calls, called(), called())
+def overlapping(n: int) -> list[Record]:
+    """n queries that are open together, and n clears that each of them counts."""
+    ids = range(1, n + 1)
+    return [
+        *(called(create(i, OCCLUSION), issue(i, BEGIN), clear(i)) for i in ids),
+        called(*(issue(i, END) for i in ids)),
+    ]
 
 
-def test_open_queries_share_the_readings_of_events() -> None:
-    assert_linear(overlapping, accounts_of, (32, 64, 128, 256))
+def waiting(n: int) -> list[Record]:
+    """n answers that wait for n calls."""
+    ids = range(1, n + 1)
+    return [called(*(create(i, EVENT) + issue(i, END) for i in ids)), *[called()] * n]
+
+
+def issued_again(n: int) -> list[Record]:
+    """n answers that wait, and are superseded in one call."""
+    ids = range(1, n + 1)
+    return [*waiting(n), called(*(issue(i, END) for i in ids))]
+
+
+@pytest.mark.parametrize("make", [overlapping, waiting, issued_again])
+def test_work_is_linear_in_queries_and_events(make: Callable[[int], list[Record]]) -> None:
+    late = "fixed:call=1000,packet=1,delivery=100000000"
+    assert_linear(make, lambda records: accounts(*records, timing=late), (3, 6, 12, 24))
 
 
 def test_an_answer_tells_what_a_response_waited_for() -> None:
@@ -267,10 +281,10 @@ def test_engines_tell_the_same() -> None:
 
 def test_waits_beyond_a_number_are_counted() -> None:
     calls = [called(create(5, EVENT), clear(1), issue(5, END)), *[called()] * 9]
-    (whole,) = accounts(*calls, timing=SLOW)
+    (account,) = accounts(*calls, timing=SLOW)
+    whole = account.waits
     with patch.object(query_account, "WAITS", 2):
-        (account,) = accounts(*calls, timing=SLOW)
-    assert account.waits == whole.waits[:2]
-    assert account.more_waits == len(whole.waits) - 2 > 0
-    assert f"    and {account.more_waits} more calls" in [*lines(account)]
-    assert row_of(account)["more_waits"] == account.more_waits
+        assert account.waits == whole[:2]
+        assert account.more_waits == len(whole) - 2 > 0
+        assert f"    and {account.more_waits} more calls" in [*lines(account)]
+        assert row_of(account)["more_waits"] == account.more_waits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from random import Random
 from typing import Any
@@ -90,6 +90,41 @@ def test_texts_are_held_to_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
         streams.TextCapture, "records", lambda self: iter(streams.records(QUERY)[-1:])
     )
     assert "other bytes" in broken(streams.come_back, DRAW)
+
+
+def test_a_text_that_cannot_be_read_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams.TextWriter, "write", lambda self, record: self._out.write("x\n"))
+    trial = targets()["reassembly"].make()
+    assert broken(trial, DRAW) == "the text cannot be read: line 2: x is no record"
+
+
+def test_texts_of_mutants_are_held_to_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    trial = streams.Texts()
+    feature = trial(QUERY)
+    assert feature == streams.come_back(QUERY)
+    assert mutants.NUMBER * 0.8 < trial.cases <= 1 + mutants.NUMBER
+    trial(QUERY * 9)
+    mutant = mutants.Mutator(64).distinct(QUERY, [0, 12])[-1]
+    assert trial(QUERY) == feature
+
+    real = streams.TextCapture.records
+
+    def damaged(self: Any) -> Iterator[Any]:
+        for each in real(self):
+            yield replace(each, time=1) if each.call.commands == mutant else each
+
+    monkeypatch.setattr(streams.TextCapture, "records", damaged)
+    with pytest.raises(Broken, match="other bytes") as caught:
+        trial(QUERY)
+    assert caught.value.__notes__ == [f"This is the mutant {mutant.hex()}."]
+
+
+def test_a_text_that_is_wrong_behind_others_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = streams.TextCapture.records
+    monkeypatch.setattr(streams.TextCapture, "records", lambda self: [*real(self)][:9])
+    with pytest.raises(Broken, match="other bytes") as caught:
+        streams.Texts()(QUERY)
+    assert caught.value.__notes__ == ["Each call alone is right."]
 
 
 def test_engines_are_held_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

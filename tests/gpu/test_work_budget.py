@@ -16,10 +16,27 @@ from dp2emu.gpu.command.packets import Dispatch, Draw, Packet, ShaderBindings
 from dp2emu.gpu.command.pipeline import DepthState, Pipeline, RasterState
 from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.command.work import Work
-from dp2emu.gpu.work_budget import DRAWS, NOTHING_SPENT, Costs, Meter, WorkBudget, cost, metered
+from dp2emu.gpu.pixel_shader.pixel_stage import LANES
+from dp2emu.gpu.work_budget import (
+    DRAWS,
+    INTERPRETED,
+    NOTHING_SPENT,
+    RUN,
+    RUN_ACCESS,
+    Costs,
+    Meter,
+    WorkBudget,
+    cost,
+    metered,
+    pixel_cost,
+    run_cost,
+)
 from dp2emu.limits import Limits
 from dp2emu.shader.budget import EXECUTED
-from dp2emu.shader.ir import Access, Break, Constant, If, Loop, Program, Stage, Statement
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.executed import ACCESS
+from dp2emu.shader.ir import Break, Constant, If, Loop, Program, Stage, Statement
+from dp2emu.shader.resources import Dimension, MemoryOpcode, MemoryOperation
 from dp2emu.shader.types import Type
 from tests.dp2.rigging import Bench, clear, header, rectangle, render_state, triangle_list
 from tests.refusals import refused
@@ -47,14 +64,6 @@ def test_a_program_costs_its_statements_with_all_rounds(
     statements: tuple[Statement, ...], most: int
 ) -> None:
     assert cost(program(*statements)) == most
-
-
-@pytest.mark.parametrize(("stage", "most"), [(Stage.PIXEL, 16), (Stage.COMPUTE, 1024)])
-def test_an_access_weighs_as_much_in_pixel_programs_whose_statements_are_all_interpreted(
-    stage: Stage, most: int
-) -> None:
-    access = Access((0, 1, 2, 3), 0)
-    assert cost(Program(stage, (), (), (), (), (access,))) == most
 
 
 def drawing(*, pixel: int, vertex: int = 0, samples: int = 1) -> Draw:
@@ -144,7 +153,7 @@ def test_coordinates_that_are_no_numbers_count_as_the_whole_target() -> None:
 
 def test_threads_of_a_dispatch_run_its_program() -> None:
     stage = StageProgram(program(STEP, Loop((STEP,), 4)))
-    dispatch = cast(Dispatch, SimpleNamespace(stage=stage, threads=(4, 2, 1), groups=(3, 1, 1)))
+    dispatch = Dispatch(stage, (), (), (4, 2, 1), (3, 1, 1))
     budget = WorkBudget(Limits(call_instructions=24 * 6))
     budget.admit_dispatch(dispatch)
     assert budget.left().instructions == 0
@@ -243,3 +252,60 @@ def test_each_draw_raises_the_limits_of_a_capture_in_proportion_to_them() -> Non
     budget.begin_draw()
     budget.allow()
     assert budget.left().pixels == 0
+
+
+# Programs that access memory, which are interpreted
+
+STORE = MemoryOperation(MemoryOpcode.STORE, 1, shared=False, dimension=Dimension.RAW_BUFFER)
+ADD = MemoryOperation(MemoryOpcode.IADD, 1, shared=False, dimension=Dimension.RAW_BUFFER)
+
+
+def acting(operation: MemoryOperation, *, alike: bool, samples: int = 1) -> Draw:
+    """A draw whose pixels access memory at one address, or each at its own."""
+    b = Builder(Stage.PIXEL)
+    at = b.constant(Type.I32, 4) if alike else b.input("primitive_id.x", Type.I32)
+    b.access(0, (at, at + 1))
+    pipeline = Pipeline(
+        (), RasterState(), DepthState(), b.program(), (), (), None, samples,
+        memory_operations=(operation,),
+    )  # fmt: skip
+    bindings = ShaderBindings()
+    output = SimpleNamespace(unordered={})
+    return cast(
+        Draw, SimpleNamespace(pipeline=pipeline, pixel=bindings, vertex=bindings, output=output)
+    )
+
+
+def test_what_all_fragments_execute_as_one_counts_for_each_run() -> None:
+    one, own = acting(STORE, alike=True), acting(STORE, alike=False)
+    assert pixel_cost(one) == 0
+    assert pixel_cost(own) >= ACCESS + INTERPRETED
+    assert pixel_cost(acting(ADD, alike=True)) >= ACCESS  # atomics act lane by lane
+    assert run_cost(one) >= RUN + RUN_ACCESS
+    assert run_cost(own) > RUN + RUN_ACCESS
+    assert run_cost(drawing(pixel=3)) == 0
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+def test_runs_for_few_fragments_count(samples: int) -> None:
+    draw = acting(STORE, alike=True, samples=samples)
+    run = run_cost(draw)
+    budget = WorkBudget(Limits(call_instructions=10 * samples * run))
+    meter = Meter(draw, Rect(0, 0, 16, 8), budget)
+    once, more = meter.beyond
+    assert once == run * samples
+    assert 0 < more < run
+    assert 0 < meter.cost < 2 * samples * run // LANES + 2
+    assert meter.spent(Work(), 3) == Work()
+    assert budget.call == NOTHING_SPENT
+    meter.spent(Work(fragments=5), 3)
+    assert budget.call == (0, 5, 5 * meter.cost + once + 3 * more)
+
+
+def test_primitives_that_may_need_too_many_runs_are_refused() -> None:
+    draw = acting(STORE, alike=True)
+    budget = WorkBudget(Limits(call_instructions=run_cost(draw) // 2))
+    meter = Meter(draw, Rect(0, 0, 16, 8), budget)
+    assert meter.most() < 0
+    with pytest.raises(Exceeded, match="call_instructions"):
+        meter.fitting(np.array([10, 20]), 0, budget)

@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 
+from dp2emu.d3d.enums import CmpFunc
 from dp2emu.errors import ArgumentError
 from dp2emu.runtime10 import (
     Api,
     BindFlag,
+    BlendDesc,
     Box,
     BufferDesc,
     CpuAccess,
+    DepthStencilDesc,
     Device,
     Format,
     Map,
@@ -22,11 +25,16 @@ from dp2emu.runtime10 import (
     QueryType,
     Rect,
     Refused,
+    RenderTargetBlend,
     ResourceMisc,
     Result,
     SampleDesc,
+    SamplerDesc,
+    StencilOpDesc,
     SubresourceData,
+    Texture1DDesc,
     Texture2DDesc,
+    Texture3DDesc,
     Usage,
     ViewDesc,
     Viewport,
@@ -242,6 +250,42 @@ def test_equal_state_descriptions_have_one_object() -> None:
         assert made(dev, name) is not one
 
 
+def test_members_that_have_no_effect_have_default_values() -> None:
+    dev, nothing = device(), StencilOpDesc(0, 0, 0, 0)
+    tests = DepthStencilDesc(0, 0, 0, 0, 0, 0, nothing, nothing)
+    assert dev.create_depth_stencil_state(tests).desc == DepthStencilDesc(0)
+    stencil = tests._replace(StencilEnable=1, FrontFace=StencilOpDesc(), BackFace=StencilOpDesc())
+    assert dev.create_depth_stencil_state(stencil).desc == stencil._replace(
+        DepthWriteMask=1, DepthFunc=CmpFunc.LESS
+    )
+    ones = (1.0, 1.0, 1.0, 1.0)
+    sampled = SamplerDesc(ComparisonFunc=0, BorderColor=ones, MaxAnisotropy=4)
+    assert dev.create_sampler_state(sampled).desc == SamplerDesc(MaxAnisotropy=0)
+    used = sampled._replace(AddressW=4, Filter=0xD5, ComparisonFunc=8)
+    assert dev.create_sampler_state(used).desc == used
+    off = RenderTargetBlend(0, 0, 0, 0, 0, 0, 0, 7)
+    blended = BlendDesc(RenderTarget=(off, *[RenderTargetBlend(1)] * 7))
+    shared = (RenderTargetBlend(RenderTargetWriteMask=7),) * 8
+    assert dev.create_blend_state(blended).desc == BlendDesc(RenderTarget=shared)
+    apart = dev.create_blend_state(blended._replace(IndependentBlendEnable=1))
+    assert apart.desc.RenderTarget == (*shared[:1], *[RenderTargetBlend(1)] * 7)
+
+
+def test_members_that_have_an_effect_are_values_of_direct3d() -> None:
+    dev = device()
+    for made_of in (
+        lambda: dev.create_depth_stencil_state(DepthStencilDesc(DepthFunc=0)),
+        lambda: dev.create_depth_stencil_state(
+            DepthStencilDesc(0, StencilEnable=1, BackFace=StencilOpDesc(0))
+        ),
+        lambda: dev.create_sampler_state(SamplerDesc(0x95, ComparisonFunc=0)),
+        lambda: dev.create_sampler_state(SamplerDesc(AddressU=0)),
+        lambda: dev.create_blend_state(BlendDesc(RenderTarget=(RenderTargetBlend(1, 0),) * 8)),
+    ):
+        with pytest.raises(Refused):
+            made_of()
+
+
 # Copies
 
 
@@ -296,7 +340,40 @@ def test_blocks_are_copied_to_texels_of_their_size() -> None:
     assert data_of(dev, texels) == bytes(range(32))
 
 
-def test_copies_outside_or_between_types_have_no_effect() -> None:
+def line(dev: Device, data: bytes, slices: int = 1) -> Any:
+    bind = int(BindFlag.SHADER_RESOURCE)
+    desc = Texture1DDesc(4, ArraySize=slices, Format=RGBA8, BindFlags=bind)
+    return dev.create_texture1d(desc, [SubresourceData(data[n * 16 :]) for n in range(slices)])
+
+
+def cube_of_texels(dev: Device, data: bytes) -> Any:
+    desc = Texture3DDesc(4, 4, 2, Format=RGBA8, BindFlags=int(BindFlag.SHADER_RESOURCE))
+    return dev.create_texture3d(desc, [SubresourceData(data, 16, 64)])
+
+
+def test_regions_are_copied_between_textures_of_other_numbers_of_dimensions() -> None:
+    dev, lines = device(), bytes(range(64))
+    flat, solid = texture(dev, 4), cube_of_texels(dev, bytes(128))
+    copy = dev.context.copy_subresource_region
+    source = line(dev, lines, 4)
+    for slice in range(4):
+        copy(flat, 0, 0, slice, 0, source, slice, Box(0, 0, 0, 4, 1, 1))
+    assert data_of(dev, flat) == lines
+    copy(solid, 0, 0, 0, 1, flat, 0)
+    assert data_of(dev, solid) == bytes(64) + lines
+    other = texture(dev, 4)
+    copy(other, 0, 0, 0, 0, solid, 0, Box(0, 0, 1, 4, 4, 2))
+    assert data_of(dev, other) == lines
+    alone = line(dev, bytes(16))
+    copy(alone, 0, 0, 0, 0, solid, 0, Box(0, 2, 1, 4, 3, 2))
+    assert data_of(dev, alone) == lines[32:48]
+    assert not dev.context.messages
+    dev.context.copy_resource(alone, other)
+    copy(other, 0, 0, 0, 0, solid, 0)
+    assert len(dev.context.messages) == 2
+
+
+def test_copies_outside_or_to_a_buffer_have_no_effect() -> None:
     dev = device()
     context, one, other = dev.context, image(dev, RGBA8, bytes(range(16))), texture(dev, 2)
     context.copy_subresource_region(other, 0, 1, 0, 0, one, 0)
@@ -398,7 +475,24 @@ MAPS = [
     (lambda dev: staging(dev, 64, READS | WRITES), {Map.READ, Map.WRITE, Map.READWRITE}),
     (dynamic, {Map.WRITE_DISCARD, Map.WRITE_NOOVERWRITE}),
     (buffer, set()),
+    (lambda dev: default(dev, READS, BindFlag.SHADER_RESOURCE), {Map.READ}),
+    (lambda dev: default(dev, READS | WRITES, 0x80), {Map.READ, Map.WRITE, Map.READWRITE}),
 ]
+
+
+def default(dev: Device, access: int, bind: int) -> Any:
+    return dev.create_buffer(BufferDesc(64, BindFlags=int(bind), CPUAccessFlags=access))
+
+
+def test_buffers_of_default_usage_are_mapped_at_feature_level_11_0() -> None:
+    dev = device()
+    words = default(dev, READS | WRITES, BindFlag.SHADER_RESOURCE)
+    dev.context.map(words, 0, Map.WRITE).pData[:4] = b"\1\2\3\4"
+    dev.context.unmap(words, 0)
+    assert data_of(dev, words)[:4] == b"\1\2\3\4"
+    for other, bind in ((dev, 0x88), (dev, 1), (device(level=0xA100), 8), (device(Api.D3D10), 8)):
+        with pytest.raises(Refused):
+            default(other, READS, bind)
 
 
 @pytest.mark.parametrize(("make", "allowed"), MAPS)

@@ -142,7 +142,11 @@ def test_what_is_beyond_a_level_is_refused(level: FeatureLevel, name: str, given
 
 WITHIN: list[tuple[FeatureLevel, str, Any]] = [
     (L.LEVEL_10_0, "create_rasterizer_state", RasterizerDesc(DepthClipEnable=0)),
-    (L.LEVEL_10_0, "create_sampler_state", SamplerDesc(Filter=0x95, MinLOD=0.5, MaxLOD=4.0)),
+    (
+        L.LEVEL_10_0,
+        "create_sampler_state",
+        SamplerDesc(Filter=0x95, MaxAnisotropy=0, MinLOD=0.5, MaxLOD=4.0),
+    ),
     (L.LEVEL_10_0, "create_buffer", BufferDesc(16, BindFlags=3)),
     (L.LEVEL_10_0, "create_query", QueryDesc(4)),
     (L.LEVEL_9_2, "create_query", QueryDesc(1)),

@@ -9,14 +9,14 @@ from dp2emu.capture.records import EntryCalled, Record
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.replay.facade import Facade
-from dp2emu.runtime10 import Device, Refused, Result
+from dp2emu.runtime10 import Device, Format, Refused, Result, Texture1DDesc, Texture3DDesc
 from dp2emu.runtime10.dxgi import DxgiResource, create_dxgi_factory
 from tests.runtime10.making import buffer, data_of, texture
 
-SHARED, KEYED = 0x2, 0x100
+SHARED, KEYED, NTHANDLE = 0x2, 0x100, 0x800
 
 
-@pytest.mark.parametrize("misc", [SHARED, KEYED])
+@pytest.mark.parametrize("misc", [SHARED, KEYED, SHARED | NTHANDLE, KEYED | NTHANDLE])
 def test_devices_of_an_adapter_see_the_same_texels(misc: int) -> None:
     adapter = Adapter(checking=True)
     one, other = Device(adapter), Device(create_dxgi_factory(adapter).enum_adapters(0))
@@ -32,6 +32,20 @@ def test_devices_of_an_adapter_see_the_same_texels(misc: int) -> None:
     one.close()
     assert data_of(other, found) == b"\1\2\3\4"
     other.close()
+
+
+def test_textures_of_one_subresource_are_shared_whatever_their_dimensions() -> None:
+    device = Device(Adapter(checking=True))
+    line = Texture1DDesc(4, Format=Format.R8G8B8A8_UNORM, MiscFlags=SHARED)
+    solid = Texture3DDesc(4, 4, 4, Format=Format.R8G8B8A8_UNORM, MiscFlags=SHARED)
+    for made in (device.create_texture1d(line), device.create_texture3d(solid)):
+        handle = DxgiResource(made).get_shared_handle()
+        assert type(device.open_shared_resource(handle)) is type(made)
+    for flags in (NTHANDLE, SHARED | KEYED, SHARED | KEYED | NTHANDLE):
+        with pytest.raises(Refused):
+            texture(device, 1, MiscFlags=flags)
+    with pytest.raises(Refused):
+        texture(device, 4, MipLevels=2, MiscFlags=SHARED)
 
 
 def test_handles_of_nothing_are_refused() -> None:

@@ -81,7 +81,9 @@ def test_the_top_level_is_whole_blocks(
         (F.R9G9B9E5_SHAREDEXP, RENDER_TARGET, False),
         (F.R8G8B8A8_UNORM, UNORDERED_ACCESS, True),
         (F.B8G8R8A8_UNORM, UNORDERED_ACCESS, False),
-        (F.R8G8B8A8_UNORM_SRGB, UNORDERED_ACCESS, False),
+        (F.R8G8B8A8_UNORM_SRGB, UNORDERED_ACCESS, True),
+        (F.B8G8R8A8_UNORM_SRGB, UNORDERED_ACCESS, False),
+        (F.D32_FLOAT, UNORDERED_ACCESS, False),
     ],
 )
 def test_a_typed_texture_is_bound_for_the_uses_of_its_format(

@@ -68,9 +68,13 @@ def test_a_view_without_description_has_all_of_a_resource(
         (SRV, CUBE, ViewDesc(cubes=Span(3, 1)), (CUBE, 0, 3, 3, 6)),
         (SRV, CUBE, ViewDesc(cubes=Span(1)), (CUBE, 0, 3, 1, 6)),
         (SRV, CUBE, ViewDesc(slices=Span(1, 2)), (FLAT, 0, 3, 1, 2)),
+        (SRV, CUBE, ViewDesc(cubes=Span(2)), (CUBE, 0, 3, 2, 6)),
         (RTV, FLAT, ViewDesc(levels=Span(2), slices=Span(1, 0xFFFFFFFF)), (FLAT, 2, 1, 11)),
         (RTV, VOLUME, ViewDesc(levels=Span(1), slices=Span(1)), (VOLUME, 1, 1, 1)),
         (UAV, CUBE, ViewDesc(slices=Span(4, 1)), (FLAT, 0, 4, 1)),
+        (SRV, FLAT, ViewDesc(dimension=D.TEXTURE2DMSARRAY, slices=Span(2, 3)), (FLAT, 0, 3, 2, 3)),
+        (RTV, FLAT, ViewDesc(dimension=D.TEXTURE2DMS), (FLAT, 0, 0, 1)),
+        (DSV, FLAT, ViewDesc(dimension=D.TEXTURE2DMSARRAY), (FLAT, 0, 0, 12)),
     ],
 )
 def test_a_view_has_the_described_levels_and_slices(

@@ -9,8 +9,8 @@ import pytest
 
 from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.executed import STEPS, WIDEST_INSTRUCTION, Work, work_of
-from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.executed import STEPS, WIDEST_INSTRUCTION, Work, _exhausted, work_of
+from dp2emu.shader.ir import Access, Fetch, Program, Stage
 from dp2emu.shader.types import Lanes, Type
 from dp2emu.shader.values import Value
 
@@ -19,7 +19,7 @@ BODY = 40
 
 
 def measured(program: Program) -> Work:
-    return work_of(program, lambda sample: 1)
+    return work_of(program, lambda statement: 1)
 
 
 def looping(ends: Callable[[Builder, Value], Value], limit: int = 1 << 18) -> Program:
@@ -149,3 +149,96 @@ def test_short_loops_run_to_their_limit() -> None:
     work = measured(program)
     assert work.loops is None
     assert work.evaluated(program, {}) == work.most >= 8 * BODY
+
+
+# Sizes of resources
+
+
+ROWS = np.array([[6, 5, 0, 2], [3, 2, 0, 2], [0, 0, 0, 2]], np.int32)
+
+
+def by_size(level: int, kind: str = "access") -> Program:
+    """A program with a loop for each row, in it one for each column, of a level of a resource."""
+    b = Builder(Stage.PIXEL)
+    width, height, *_ = getattr(b, kind)(3, [b.constant(Type.I32, level)])
+    row, column = b.variable(Type.I32, 0), b.variable(Type.I32, 0)
+    total = b.variable(Type.F32, 0.0)
+    with b.loop(1 << 18):
+        b.break_(row.value >= height)
+        column.value = b.constant(Type.I32, 0)
+        with b.loop(1 << 18):
+            b.break_(column.value >= width)
+            for _ in range(BODY):
+                total.value = total.value + 1.0
+            column.value = column.value + 1
+        row.value = row.value + 1
+    b.output("color0.r", total.value)
+    return b.program()
+
+
+@pytest.mark.parametrize(("kind", "statement"), [("access", Access), ("fetch", Fetch)])
+@pytest.mark.parametrize(("level", "rounds"), [(0, 30), (1, 6), (2, 0), (-1, 0), (99, 0)])
+def test_a_loop_up_to_a_size_is_counted(
+    kind: str, statement: type[Access | Fetch], level: int, rounds: int
+) -> None:
+    program = by_size(level, kind)
+    work = work_of(program, lambda each: 1, lambda unit: True)
+    assert work.units == ((statement, 3),)
+    assert not work.fixed
+    found = work.evaluated(program, {}, lambda unit: ROWS)
+    # Blocks count whole: each loop has one more round, which ends it.
+    assert rounds * BODY <= found <= (rounds + 6) * (BODY + 20)
+    assert work.evaluated(program, {}, lambda unit: None) == work.most
+
+
+def test_answers_that_are_no_sizes_are_unknown() -> None:
+    program = by_size(0)
+    work = measured(program)
+    assert work.units == ()
+    assert work.evaluated(program, {}) == work.most
+
+
+def test_loops_that_do_again_what_they_did_are_evaluated_once() -> None:
+    program = by_size(0)
+    rows = ROWS * 0 + 100
+    found = work_of(program, lambda each: 1, lambda unit: True).evaluated(
+        program, {}, lambda unit: rows
+    )
+    assert 100 * 100 * BODY <= found <= 101 * 101 * (BODY + 10)  # 8 steps for each would be many
+
+
+def budgeted(reset: bool = False) -> Program:
+    """A program of 900 iterations of 9 instructions each, of which a budget allows many."""
+    b = Builder(Stage.PIXEL)
+    left, number = b.variable(Type.I32, EXECUTED), b.variable(Type.I32, 0)
+    total = b.variable(Type.F32, 0.0)
+    with b.loop(1 << 18):
+        left.value = left.value - 9
+        b.break_(left.value < 0)
+        b.break_(number.value >= 900)
+        for _ in range(BODY):
+            total.value = total.value + 1.0
+        number.value = number.value + 1
+        if reset:
+            left.value = b.constant(Type.I32, EXECUTED)
+    b.output("color0.r", total.value)
+    return b.program()
+
+
+def test_the_budget_of_instructions_is_not_evaluated() -> None:
+    program = budgeted()
+    found = measured(program).evaluated(program, {})
+    assert 900 * BODY <= found <= 902 * (BODY + 10)
+    assert _exhausted(program)
+
+
+def test_a_counter_that_is_set_again_is_no_budget() -> None:
+    assert not _exhausted(budgeted(reset=True))
+
+
+def test_a_lane_beyond_its_budget_executes_the_rest_once() -> None:
+    program = budgeted()
+    work = measured(program)
+    assert work.loops is not None
+    once = sum(work.loops.weights.values())
+    assert work.loops.beyond == once

@@ -151,7 +151,11 @@ def surface_desc(desc: CreateResource) -> SurfaceDesc:
     top = desc.pMipInfoList[0]
     if desc.ResourceDimension in BUFFER_TYPES:
         return SurfaceDesc(0, SurfaceKind.MEMORY, top.TexelWidth)
-    kind = _KINDS[ResourceType(desc.ResourceDimension)]
+    kind, layers = _KINDS[ResourceType(desc.ResourceDimension)], desc.ArraySize
+    if kind is SurfaceKind.CUBETEXTURE:
+        # Views of cubes are possible in an array with faces behind the last whole cube, too.
+        kind = SurfaceKind.TEXTURE if layers % CUBE_FACES else kind
+        layers = layers if layers % CUBE_FACES else layers // CUBE_FACES
     return SurfaceDesc(
         0,
         kind,
@@ -160,7 +164,7 @@ def surface_desc(desc: CreateResource) -> SurfaceDesc:
         samples=desc.SampleDesc.Count,
         depth=top.TexelDepth,
         levels=desc.MipLevels,
-        layers=desc.ArraySize // (CUBE_FACES if kind is SurfaceKind.CUBETEXTURE else 1),
+        layers=layers,
         dxgi=DxgiFormat(desc.Format),
     )
 
@@ -178,7 +182,7 @@ def byte_size(desc: SurfaceDesc) -> int:
 class _Bounds(NamedTuple):
     """Limits of a type of resource: width, height and depth in texels, and number of array slices.
 
-    The number of slices must be a multiple of ``faces``, 6 for cubes.
+    There are at least ``faces`` slices, 6 for cubes.
     """
 
     width: int
@@ -205,7 +209,7 @@ def is_valid(desc: CreateResource) -> bool:
     if desc.ResourceDimension in BUFFER_TYPES:
         return levels == desc.ArraySize == desc.SampleDesc.Count == 1 <= infos[0].TexelWidth
     bounds = _BOUNDS.get(desc.ResourceDimension)
-    if bounds is None or not 1 <= desc.ArraySize <= bounds.slices or desc.ArraySize % bounds.faces:
+    if bounds is None or not bounds.faces <= desc.ArraySize <= bounds.slices:
         return False
     return _sides_fit(infos, bounds) and _texels_fit(desc) and _data_fits(desc)
 
@@ -257,7 +261,20 @@ def _binds(row: DxgiRow, desc: CreateResource) -> bool:
     needed = (support for flag, support in _BINDINGS.items() if desc.BindFlags & flag)
     several = Support.MULTISAMPLE | Support.LOAD
     sampled = desc.SampleDesc.Count == 1 or row.support & several
-    return bool(sampled) and all(row.support & each for each in needed)
+    return bool(sampled) and all(_texture_support(row) & each for each in needed)
+
+
+def _texture_support(row: DxgiRow) -> Support:
+    """The uses of textures of a format: an sRGB one may be bound for unordered access as the
+    format without sRGB, but has no such views.
+    """
+    if not row.format.name.endswith(_SRGB):
+        return row.support
+    linear = DXGI[DxgiFormat[row.format.name.removesuffix(_SRGB)]]
+    return row.support | linear.support & Support.UNORDERED
+
+
+_SRGB = "_SRGB"
 
 
 _SHAPES = {

@@ -143,8 +143,9 @@ class ShaderView(msgspec.Struct, frozen=True, eq=False):
         if self.resource.is_buffer:
             return buffer_view(whole, self.format, self.first, self.count)
         kind = whole.desc.kind
-        if kind is SurfaceKind.CUBETEXTURE and self.dimension is not ResourceType.TEXTURECUBE:
-            kind = SurfaceKind.TEXTURE
+        if kind is not SurfaceKind.VOLUMETEXTURE:
+            cube = self.dimension is ResourceType.TEXTURECUBE
+            kind = SurfaceKind.CUBETEXTURE if cube else SurfaceKind.TEXTURE
         levels = self.levels.start, self.levels.stop
         slices = self.slices.start, self.slices.stop
         return texture_view(whole, self.format, kind, levels, slices)

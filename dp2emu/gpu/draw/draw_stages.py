@@ -306,8 +306,12 @@ def _draw_part(draw: Draw, texturing: Texturing, executors: _Executors) -> Work:
 
 def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) -> Work:
     """Assemble and draw primitives ``first`` to ``end``, chunk by chunk."""
-    work = Work()
     token = CURRENT.token
+    if first < end <= first + CHUNK:
+        if token.word.value:
+            token.check()
+        return rest(draw, assembled_chunk(draw, texturing, first, end))
+    work = Work()
     for start in range(first, end, CHUNK):
         if token.word.value:
             token.check()

@@ -24,6 +24,7 @@ from dp2emu.gpu.command.pipeline import Attribute
 from dp2emu.gpu.command.topology import CORNERS, TOPOLOGIES, primitive_count, vertex_count
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import unpack_bits
+from dp2emu.identity_cache import identity_cached
 
 
 class VertexType(NamedTuple):
@@ -260,6 +261,7 @@ def format_of(element: Element) -> FormatRow | None:
     return row.texels
 
 
+@identity_cached()
 def size_of(element: Element) -> int:
     """Bytes of an element.  Raises Unsupported for an unknown element type."""
     row = format_of(element)

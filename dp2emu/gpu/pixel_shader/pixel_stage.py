@@ -196,16 +196,19 @@ def shading(
     rhw = vertices.position[3].astype(np.float64)
     true_rhw = plane(frame, rhw) if _reads(program, "w.x") else None
     linear = linear_varyings(draw.pipeline) & corners.keys()
-    plain |= planes(frame, {name: corners.pop(name) for name in linear})
+    straight = {name: corners.pop(name) for name in linear}
     equal = (rhw == rhw[0]).all(axis=0)
     divided: dict[str, Plane] = {}
     divisor = None
     if equal.all() or not corners:
-        plain |= planes(frame, corners)
+        plain |= planes(frame, straight | corners)
     else:
         rhw = np.where(equal, 1.0, rhw)
-        divided = planes(frame, {name: f * rhw for name, f in corners.items()})
-        divisor = plane(frame, rhw)
+        scaled = {name: f * rhw for name, f in corners.items()}
+        found = planes(frame, {**straight, **scaled, _DIVISOR: rhw})
+        plain |= {name: found[name] for name in straight}
+        divided = {name: found[name] for name in scaled}
+        divisor = found[_DIVISOR]
     return Shading(
         program,
         draw,
@@ -221,6 +224,10 @@ def shading(
         run,
         fetcher,
     )
+
+
+_DIVISOR = ""
+"""Name of the plane of rhw beside those of varyings."""
 
 
 def linear_varyings(pipeline: Pipeline) -> frozenset[str]:

@@ -41,6 +41,9 @@ from dp2emu.gpu.rasterizer.spans import (
 STEPS = 1 << 16
 """Most columns (rows of steep lines) rasterised in one batch; a longer line is a batch alone."""
 
+FEW = 3
+"""Most lines that are rasterised one after the other instead of as arrays."""
+
 PATTERN_BITS = 16
 _FAR = 1 << 40
 
@@ -70,30 +73,42 @@ def line_spans(
     rules have a coverage.
     """
     x, y = x[:2], y[:2]
+    fits = fits_int64(x, y)
     steep = np.abs(y[1] - y[0]) > np.abs(x[1] - x[0])
     lines = _Lines(x, y, steep, last, region, rule or diamond_exit, pattern)
+    if len(steep) <= FEW and fits.all():
+        parts = [part for part in map(lines.alone, range(len(steep))) if part is not None]
+        if parts:
+            yield in_order(parts[0], parts[1:])
+        return
     first, count = _steps(x, y, steep, region)
-    fits = fits_int64(x, y)
-    for i in np.flatnonzero(~fits & (count > 0)).tolist():
-        first[i], count[i] = lines.crossing(i, first[i], first[i] + count[i])
-    visible = np.flatnonzero(count)
+    far = not fits.all()
+    if far:
+        for i in np.flatnonzero(~fits & (count > 0)).tolist():
+            first[i], count[i] = lines.crossing(i, first[i], first[i] + count[i])
+    (visible,) = count.nonzero()
     for cut in slices(count[visible], STEPS):
         part = visible[cut]
-        fast, slow = part[fits[part]], part[~fits[part]]
+        slow = part[~fits[part]] if far else _NO_LINES
+        fast = part[fits[part]] if far else part
         spans = lines.spans(fast, first[fast], count[fast], np.int64)
         beyond = [lines.spans(slow, first[slow], count[slow], object)] if len(slow) else []
         yield in_order(spans, beyond)
+
+
+_NO_LINES = np.zeros(0, np.int64)
 
 
 def _steps(x: F64, y: F64, steep: Mask, region: Rect) -> tuple[I64, I64]:
     """First column (row) and number of columns (rows) in which each line can have pixels."""
     low = np.where(steep, region.top, region.left)
     high = np.where(steep, region.bottom, region.right)
-    major = np.where(steep, y, x)
-    first = first_centre(major.min(axis=0) - HALF, low, high)
-    after = after_centre(major.max(axis=0) + HALF, low, high)
-    some = (x[0] != x[1]) | (y[0] != y[1])
-    return first.astype(np.int64), np.where(some, np.maximum(after - first, 0), 0).astype(np.int64)
+    one, other = np.where(steep, y, x)
+    first = first_centre(np.minimum(one, other) - HALF, low, high)
+    after = after_centre(np.maximum(one, other) + HALF, low, high)
+    # The longer axis of a line of some length has two different ends.
+    count = np.maximum(after - first, 0) * (one != other)
+    return first.astype(np.int64), count.astype(np.int64)
 
 
 class _Lines(msgspec.Struct, frozen=True):
@@ -140,22 +155,48 @@ class _Lines(msgspec.Struct, frozen=True):
                 else ends[:, chosen].astype(kind) for ends in (self.x, self.y))  # fmt: skip
         major, minor = np.where(turned, y, x)[:, which], np.where(turned, x, y)[:, which]
         a, b, turned = (major[0], minor[0]), (major[1], minor[1]), turned[which]
-        column: Any = step.astype(kind)
+        column: Any = step.astype(kind, copy=False)
         hits = self.rule(a, b, column, turned.astype(np.int64), self.last[line])
         on = _in_pattern(a, b, column, self.pattern)
-        parts = [self._spans(line, turned, step, pixel, cover * on) for pixel, cover in hits]
+        parts = []
+        for pixel, cover in hits:
+            # A pixel beyond int64 is outside of the region.
+            near = np.minimum(np.maximum(pixel, -_FAR), _FAR).astype(np.int64, copy=False)
+            left, row = np.where(turned, near, step), np.where(turned, step, near)
+            parts.append(self._spans(line, left, row, cover * on))
         return in_order(parts[0], parts[1:])
 
-    def _spans(self, line: I64, turned: Mask, step: I64, pixel: I64, cover: Any) -> Spans:
-        # A pixel beyond int64 is outside of the region.
-        near = np.clip(pixel, -_FAR, _FAR).astype(np.int64)
-        left, row = np.where(turned, near, step), np.where(turned, step, near)
+    def alone(self, number: int) -> Spans | None:
+        """Spans of a line that int64 can rasterise; None if no column (row) can have any.
+
+        Its ends are numbers instead of arrays: for one line each NumPy call takes longer than its
+        arithmetic.
+        """
+        (x0, x1), (y0, y1) = integers(self.x, number), integers(self.y, number)
+        region, steep = self.region, bool(self.steep[number])
+        a, b, low, high = (x0, y0), (x1, y1), region.left, region.right
+        if steep:
+            a, b, low, high = (y0, x0), (y1, x1), region.top, region.bottom
+        first = min(max(-((HALF - min(a[0], b[0])) // ONE), low), high)
+        after = min(max((max(a[0], b[0]) + HALF) // ONE + 1, low), high)
+        if a[0] == b[0] or after <= first:
+            return None
+        step = np.arange(first, after)
+        hits = self.rule(a, b, step, int(steep), bool(self.last[number]))
+        on = _in_pattern(a, b, step, self.pattern)
+        line = np.full(after - first, number)
+        parts = []
+        for pixel, cover in hits:
+            left, row = (pixel, step) if steep else (step, pixel)
+            parts.append(self._spans(line, left, row, cover * on))
+        return in_order(parts[0], parts[1:])
+
+    def _spans(self, line: I64, left: I64, row: I64, cover: Any) -> Spans:
         region = self.region
         drawn = (cover > 0) & (region.left <= left) & (left < region.right)
         drawn &= (region.top <= row) & (row < region.bottom)
         coverage = None if self.rule is diamond_exit else cover.astype(np.float32)
-        spans = Spans(line, row, left, left + 1, coverage=coverage)
-        return spans.part(np.flatnonzero(drawn))
+        return Spans(line, row, left, left + 1, coverage=coverage).part(drawn.nonzero()[0])
 
 
 _integer = np.frompyfunc(int, 1, 1)

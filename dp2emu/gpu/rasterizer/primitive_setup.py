@@ -92,11 +92,10 @@ def set_up(draw: Draw, geometry: Geometry, region: Rect) -> Primitives:
     """Primitives with their plane frames and their spans within ``region``; those with a NaN or
     infinite x or y are dropped.
     """
-    x, y = (snap(axis) for axis in geometry.vertices.position[:2])
-    corners = _Corners(geometry, x, y)
-    finite = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).all(axis=0))
-    if len(finite) < x.shape[1]:
-        corners = corners.part(finite)
+    both = snap(geometry.vertices.position[:2])
+    corners, finite = _Corners(geometry, *both), np.isfinite(both)
+    if not finite.all():
+        corners = corners.part(np.flatnonzero(finite.all(axis=(0, 1))))
     return _KINDS[CORNERS[draw.input.topology]](draw, corners, region)
 
 

@@ -46,13 +46,13 @@ def snapped(b: Builder, key: None, position: Value) -> tuple[Value]:
 
 def fits_int64(x: F64, y: F64) -> Mask:
     """Mask of the primitives (grid coordinates, shape (corners, n)) that int64 can rasterise."""
-    fits: Mask = np.maximum(np.abs(x).max(axis=0), np.abs(y).max(axis=0)) <= EXACT_LIMIT
+    fits: Mask = np.maximum(np.abs(x), np.abs(y)).max(axis=0) <= EXACT_LIMIT
     return fits
 
 
 def first_centre(grid: F64, low: Limit, high: Limit) -> F64:
     """First pixel whose centre is at or after a grid coordinate, clamped to ``low``..``high``."""
-    centre: F64 = np.clip(np.ceil(grid / ONE), low, high)
+    centre: F64 = np.minimum(np.maximum(np.ceil(grid / ONE), low), high)
     return centre
 
 
@@ -60,7 +60,7 @@ def after_centre(grid: F64, low: Limit, high: Limit) -> F64:
     """One past the last pixel whose centre is at or before a coordinate, within
     ``low``..``high``.
     """
-    centre: F64 = np.clip(np.floor(grid / ONE) + 1, low, high)
+    centre: F64 = np.minimum(np.maximum(np.floor(grid / ONE) + 1, low), high)
     return centre
 
 
@@ -138,7 +138,10 @@ def in_order(fast: Spans, slow: list[Spans]) -> Spans:
 
 def slices(sizes: I64, budget: int) -> Iterator[slice]:
     """Consecutive slices, each of items whose sizes sum to at most ``budget`` or of one item."""
-    ends = np.cumsum(sizes)
+    ends = sizes.cumsum()
+    if len(ends) and ends[-1] <= budget:
+        yield slice(0, len(ends))
+        return
     start = 0
     while start < len(sizes):
         done = int(ends[start - 1]) if start else 0

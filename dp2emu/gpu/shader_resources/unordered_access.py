@@ -139,14 +139,16 @@ class TexelMemory(msgspec.Struct, frozen=True, eq=False):
         """Return each lane's index in ``texels`` of the texel at its address."""
         shape = ADDRESS_SHAPES[self.dimension]
         numbers = [unsigned(each) for each in address]
-        slice = numbers.pop() if shape.slices else np.zeros(1, np.int64)
-        inside = slice < len(self.first)
-        at = self.first[np.where(inside, slice, 0)]
-        steps = (1, self.pitch, self.slice_pitch)
-        for number, side, step in zip(numbers, self.sides, steps, strict=False):
+        last = numbers.pop() if shape.slices else None
+        inside, at = numbers[0] < self.sides[0], numbers[0]
+        steps = (self.pitch, self.slice_pitch)
+        for number, side, step in zip(numbers[1:], self.sides[1:], steps, strict=False):
             inside = inside & (number < side)
             at = at + number * step
-        return Places.of(at, inside)
+        if last is None:
+            return Places.of(at + int(self.first[0]), inside)
+        inside = inside & (last < len(self.first))
+        return Places.of(at + self.first[np.where(inside, last, 0)], inside)
 
     def load(self, address: Address) -> Words:
         """Return the texel at an address, with defaults for the channels its format lacks."""
@@ -244,6 +246,8 @@ def _packed_bits(row: FormatRow, values: Sequence[int]) -> NDArray[Any]:
 # Execution of the memory operations of a program, by unit number, on the bound views.
 
 WORD_BYTES = 4
+_FIRST = np.zeros(1, np.int64)
+"""The number of the first lane."""
 
 
 class Accesses:
@@ -272,6 +276,7 @@ class Accesses:
         self._shared = shared or {}
         self._real = real
         self._memories = [self._memory(operation) for operation in operations]
+        self._last: tuple[Mask | None, I64] | None = None
 
     def access(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
         """Execute memory operation number ``unit`` for the active lanes, in lane order.
@@ -296,6 +301,12 @@ class Accesses:
             self.bytes += len(chosen) * _moved(operation.opcode, memory, len(operands))
         if operation.opcode is MemoryOpcode.LOAD:
             return memory.load(operands)
+        if all(len(each) == 1 for each in operands):
+            if operation.opcode is MemoryOpcode.STORE and not operation.shared:
+                # What every lane stores alike is stored once.
+                chosen = _FIRST[: len(chosen)]
+            else:
+                operands = tuple(np.broadcast_to(each, self.lanes) for each in operands)
         if operation.opcode is MemoryOpcode.STORE:
             memory.store(operands[: memory.axes], operands[memory.axes :], chosen)
             return NOTHING
@@ -326,6 +337,11 @@ class Accesses:
 
     def _chosen(self, active: Mask | None) -> I64:
         """Return the numbers of the active lanes that are not helper lanes, in order."""
+        if self._last is None or self._last[0] is not active:
+            self._last = active, self._chosen_of(active)
+        return self._last[1]
+
+    def _chosen_of(self, active: Mask | None) -> I64:
         if active is None:
             return np.arange(self.lanes) if self._real is None else np.flatnonzero(self._real)
         return np.flatnonzero(active if self._real is None else active & self._real)
@@ -363,6 +379,9 @@ class Accesses:
 
 
 _COUNTER_OPCODES = frozenset({MemoryOpcode.ALLOC, MemoryOpcode.CONSUME})
+ALIKE = frozenset({MemoryOpcode.SIZE, MemoryOpcode.COUNT, MemoryOpcode.LOAD, MemoryOpcode.STORE})
+"""Opcodes that ``Accesses`` executes once for all lanes of a pixel program if operands are the
+same in each, with the same result in each."""
 
 
 def _moved(opcode: MemoryOpcode, memory: UnorderedMemory, operands: int) -> int:

@@ -212,21 +212,27 @@ def packed_sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
         (element, streams[element.stream] if element.stream < len(streams) else None)
         for element in frame.elements
     )
-    words = (_NO_STREAM if stream is None else _source_words(element, stream)
-             for element, stream in read)  # fmt: skip
-    return b"".join(_SOURCE.pack(*each) for each in words)
+    places: dict[int, tuple[int, int]] = {}
+    words = [_NO_STREAM if stream is None else _source_words(element, stream, places)
+             for element, stream in read]  # fmt: skip
+    return b"".join([_SOURCE.pack(*each) for each in words])
 
 
-def _source_words(element: Element, stream: Stream) -> tuple[int, ...]:
-    data = stream_bytes(stream)
-    end, at, size = data.nbytes, stream.offset + element.offset, size_of(element)
+def _source_words(
+    element: Element, stream: Stream, places: dict[int, tuple[int, int]]
+) -> tuple[int, ...]:
+    """The ``SOURCE`` words of an element; ``places`` has addresses and sizes by stream number."""
+    if element.stream not in places:
+        data = stream_bytes(stream)
+        places[element.stream] = address(data) or _NOWHERE, data.nbytes
+    place, end = places[element.stream]
+    at, size = stream.offset + element.offset, size_of(element)
     stride = stream.stride or size
     available = end - at if at >= 0 else 0
     # Elements are read as words, the last of which may extend beyond the element.
     read = -(-size // 4) * 4
     whole = (available - read) // stride + 1 if available >= read else 0
     low, high = item_bounds(at, stride, size, end)
-    place = address(data) or _NOWHERE
     return place, end, at, stream.stride, whole, low, high, stream.first, stream.divider
 
 

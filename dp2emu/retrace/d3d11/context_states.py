@@ -23,11 +23,13 @@ def create_device_context_state(program: Program, call: Arguments) -> None:
 
 @method(CONTEXT, "SwapDeviceContextState")
 def swap_device_context_state(program: Program, call: Arguments) -> None:
-    """Sets the state of the object where it differs; the address means the state until now."""
-    context = context_of(call)
-    if not isinstance(context, ImmediateContext):
+    """Sets the state of the object where it differs; the address means the state until now.
+    Without an object it has no effect.
+    """
+    context, state = context_of(call), call.optional(call.placed(1), DeviceContextState)
+    if state is None or not isinstance(context, ImmediateContext):
         return
-    previous = context.swap_device_context_state(call.thing(call.placed(1), DeviceContextState))
+    previous = context.swap_device_context_state(state)
     place = call.placed(2)
     if call.has(place):
         bind_new(call, place, previous)

@@ -14,12 +14,16 @@ from dp2emu.retrace.arguments import Arguments, integer, pointee
 from dp2emu.retrace.d3d11.objects import CONTEXT, context_of, number_of, owner_of, perform
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program, method
+from dp2emu.runtime10.codes import Refused
 from dp2emu.runtime10.context import Context
 from dp2emu.runtime10.deferred import DeferredContext, write_rows
+from dp2emu.runtime10.mapping import mapping
 from dp2emu.runtime10.objects import Resource
 from dp2emu.runtime10.textures import Part, part_of
 
 _READING = (Map.READ, Map.READWRITE)
+_WRITING = (Map.WRITE, Map.WRITE_NOOVERWRITE, Map.WRITE_DISCARD)
+"""Maps for writing, those before others that keep more of the contents."""
 _MAPPED10 = "ID3D10Buffer ID3D10Texture1D ID3D10Texture2D ID3D10Texture3D"
 
 
@@ -92,7 +96,14 @@ def begin_map(
     record if it reads there.
     """
     index = _index(call)
-    mapped = trusted_function(type(context), "map")(context, resource, index, kind, 0)
+    map = trusted_function(type(context), "map")
+    try:
+        mapped = map(context, resource, index, kind, 0)
+    except Refused:
+        granted = _granted(resource, index, kind)
+        if granted is kind:
+            raise
+        mapped = map(context, resource, index, granted, 0)
     part = part_of(resource.ddi, index)
     row, slice = pitches[0] or part.row_bytes, pitches[1] or pitches[0] * part.rows
     size = part.size if resource.is_buffer else (part.depth - 1) * slice + row * part.rows
@@ -101,6 +112,19 @@ def begin_map(
     if kind in _READING and not isinstance(context, DeferredContext):
         number = number_of(program, resource.memory)
         program.recorder.put(Pictured(call.number, PictureKind.MAP, number, index))
+
+
+def _granted(resource: Resource, index: int, kind: Map) -> Map:
+    """The map for writing by which Direct3D's runtime lets a program write to a resource, instead
+    of another that the traced runtime let it make; ``kind`` itself if there is none.
+    """
+    for each in _WRITING if kind in _WRITING else ():
+        try:
+            mapping(resource, index, each)
+        except Refused:
+            continue
+        return each
+    return kind
 
 
 def _kind(call: Arguments) -> Map:

@@ -29,8 +29,10 @@ def _open(program: Program, call: Arguments, kind: str, number: int, place: str)
 
 @method(_RESOURCES, "GetSharedHandle")
 def get_shared_handle(program: Program, call: Arguments) -> None:
-    """Nothing for the driver: the handle means the resource."""
-    _share(program, call, _HANDLES, call.address(call.placed(1)))
+    """Nothing for the driver: the handle means the resource, unless it is NULL."""
+    handle = call.address(call.placed(1))
+    if handle:
+        _share(program, call, _HANDLES, handle)
 
 
 @method(_RESOURCES, "CreateSharedHandle")

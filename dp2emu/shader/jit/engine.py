@@ -43,6 +43,7 @@ from dp2emu.shader.reference import (
 )
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import Lanes, Mask
+from dp2emu.shader.uniformity import uniformity
 
 
 def run(
@@ -195,9 +196,27 @@ def _run_region(
     run: Run, uniforms: Mapping[str, Lanes], machine: Machine, region: Region, active: Mask | None
 ) -> None:
     inputs = {slot_port(slot): machine.slots[slot] for slot in region.given}
-    found = run(region.program, inputs, uniforms, machine.lanes, active).outputs
+    uniform = frozenset(port for port, lanes in inputs.items() if len(lanes) == 1)
+    if len(uniform) == len(inputs):
+        # What is computed from the same in all lanes is the same: one lane stands for all.
+        found = run(region.program, inputs, uniforms, 1).outputs
+    else:
+        found = run(region.program, inputs, uniforms, machine.lanes, active).outputs
+    differing = _differing(region.program, uniform)
     for slot in region.made:
-        machine.write(slot, found[slot_port(slot)], active)
+        port = slot_port(slot)
+        value = found[port] if active is not None or port in differing else found[port][:1]
+        machine.write(slot, value, active)
+
+
+@identity_cached()
+def _differing(region: ir.Program, uniform: frozenset[str]) -> frozenset[str]:
+    """Return the outputs of a region that differ between lanes if inputs other than ``uniform``
+    do.
+    """
+    slots = uniformity(region, ports=uniform).slots
+    outputs = (each for each in region.statements if isinstance(each, ir.Output))
+    return frozenset(each.port for each in outputs if slots.intersection(ir.reads(each)))
 
 
 def slot_port(slot: int) -> str:

@@ -18,7 +18,7 @@ from dp2emu.ddi10.resources.unordered_access import CreateUnorderedAccessView
 from dp2emu.ddi10.shaders.shader import compute_shader
 from dp2emu.ddi10.shaders.stages import PointerData
 from dp2emu.ddi10.states.state_objects import DepthStencilDesc
-from dp2emu.errors import ContractError, ShaderError, Unsupported, UsageError
+from dp2emu.errors import ContractError, Exceeded, ShaderError, Unsupported, UsageError
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import Timing, by_work
 from dp2emu.shader.engines import engine
@@ -648,3 +648,46 @@ def test_recorded_shaders_compute() -> None:
     wanted = np.zeros((16, 64), np.int64)
     wanted[:12, :16] = np.arange(16) * 1000 + np.arange(12)[:, None]
     assert (rows == wanted).all()
+
+
+# Loops that end by the size of what is bound
+
+SIZED = """bufinfo r0.x, u2.xyzw
+mov r0.y, l(0)
+loop
+uge r0.z, r0.y, r0.x
+breakc_nz r0.z
+iadd r0.w, r0.y, l(7)
+store_raw u2.x, r0.y, r0.w
+iadd r0.y, r0.y, l(4)
+endloop
+mov o0.xyzw, l(1.0, 0, 0, 1.0)"""
+
+
+@pytest.mark.parametrize("name", [*ENGINES, "checked"])
+def test_a_loop_over_a_buffer_is_within_the_limits(name: str) -> None:
+    gpu = Gpu(run=engine(name))
+    driven = Acting(SIZED, adapter=Adapter(gpu, checking=True))
+    driven.bind(driven.view)
+    driven.call("Draw", 4, 0)
+    assert driven.words(driven.other) == [4 * n + 7 for n in range(64)]
+    assert driven.filled == 256
+    assert gpu.counters.unordered_bytes == 4 * 64 * 256
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_loop_over_what_is_not_bound_does_nothing(name: str) -> None:
+    driven = Acting(SIZED, adapter=Adapter(Gpu(run=engine(name)), checking=True))
+    driven.call("SetRenderTargets", [driven.view], 7, None)
+    driven.call("Draw", 4, 0)
+    assert driven.words(driven.other) == [0] * 64
+    assert driven.filled == 256
+
+
+def test_a_loop_whose_end_is_loaded_counts_as_endless() -> None:
+    body = SIZED.replace("bufinfo r0.x, u2.xyzw", "ld_raw r0.x, l(0), u2.xxxx")
+    driven = Acting(body, adapter=Adapter(Gpu(), checking=True))
+    driven.bind(driven.view)
+    with pytest.raises(Exceeded, match="call_instructions"):
+        driven.call("Draw", 4, 0)
+        driven.call("Flush")

@@ -162,7 +162,8 @@ def test_what_cannot_be_is_a_broken_promise(changes: dict[str, Any]) -> None:
         (VOLUME, (1, 2049, 1), 1, False),
         (CUBE, (1, 1, 1), 2046, True),
         (CUBE, (1, 1, 1), 2052, False),
-        (CUBE, (4, 4, 1), 7, False),
+        (CUBE, (4, 4, 1), 7, True),
+        (CUBE, (4, 4, 1), 5, False),
     ],
 )
 def test_resources_are_as_large_as_direct3d_11_has_them(

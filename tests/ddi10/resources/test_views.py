@@ -167,6 +167,7 @@ def test_shaders_see_parts_that_there_are(changes: dict[str, Any], possible: boo
     assert refused(driven, "ShaderResourceView", desc) is not possible
 
 
+@pytest.mark.parametrize("faces", [12, 14])
 @pytest.mark.parametrize(
     ("dimension", "slices", "kind"),
     [
@@ -177,10 +178,10 @@ def test_shaders_see_parts_that_there_are(changes: dict[str, Any], possible: boo
     ],
 )
 def test_cubes_are_seen_as_cubes_or_as_their_faces(
-    dimension: int, slices: tuple[int, int], kind: SurfaceKind | None
+    dimension: int, slices: tuple[int, int], kind: SurfaceKind | None, faces: int
 ) -> None:
     driven = Rendering(checking=False)
-    made = driven.texture(kind=CUBE, slices=12, bind=READ)
+    made = driven.texture(kind=CUBE, slices=faces, bind=READ)
     desc = CreateShaderResourceView(
         made, RGBA8.value, dimension, FirstArraySlice=slices[0], ArraySize=slices[1]
     )

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.command.packets import SOLID, LinePattern
 from dp2emu.gpu.rasterizer import lines_and_points
-from dp2emu.gpu.rasterizer.lines_and_points import line_spans
+from dp2emu.gpu.rasterizer.lines_and_points import Rule, diamond_exit, line_spans, smooth
 from dp2emu.gpu.rasterizer.spans import EXACT_LIMIT, ONE, snap
 from tests.gpu.drawing import hits
 
@@ -102,6 +103,38 @@ def test_six_hundred_random_lines_match_the_model(step: int) -> None:
         last = bool(number & 1)
         expected = model(line, last, region)
         np.testing.assert_array_equal(engine([line], [last], region), expected)
+
+
+@given(st.lists(st.tuples(line_of(coordinate), st.booleans()), min_size=1, max_size=6))
+@settings(max_examples=150)
+def test_lines_together_have_the_pixels_of_each_alone(lines: list[tuple[Line, bool]]) -> None:
+    for rule in (diamond_exit, smooth):
+        for pattern in (SOLID, LinePattern(2, 0b1011_0010_1100_0101)):
+            together = covered(lines, rule, pattern)
+            alone = [(number, *pixel)
+                     for number, line in enumerate(lines)
+                     for _, *pixel in covered([line], rule, pattern)]  # fmt: skip
+            assert together == sorted(alone)
+
+
+def covered(
+    lines: list[tuple[Line, bool]], rule: Rule, pattern: LinePattern
+) -> list[tuple[float, ...]]:
+    """Number of a line, row, column and coverage of each pixel of lines, sorted."""
+    ends = np.array([line for line, _ in lines], np.float32).transpose(2, 1, 0)
+    last = np.array([last for _, last in lines])
+    found = line_spans(snap(ends[0]), snap(ends[1]), last, REGION, rule, pattern)
+    return sorted(
+        pixel
+        for spans in found
+        for pixel in zip(
+            spans.primitive.tolist(),
+            spans.y.tolist(),
+            spans.left.tolist(),
+            np.ones(len(spans)) if spans.coverage is None else spans.coverage.tolist(),
+            strict=True,
+        )
+    )
 
 
 @given(st.one_of(line_of(lattice), line_of(coordinate)), st.booleans())

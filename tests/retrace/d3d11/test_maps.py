@@ -10,7 +10,7 @@ from dp2emu.retrace.open_maps import OpenMaps
 from tests.retrace.calls import Pointer, struct
 from tests.retrace.d3d11.played import Played, at
 
-READ, WRITE, DISCARD = 1, 2, 4
+READ, WRITE, DISCARD, NO_OVERWRITE = 1, 2, 4, 5
 MEMORY = 0x7000_0000
 OLD = {"staged": "Texture2D", "line": "Texture1D", "volume": "Texture3D"}
 
@@ -85,6 +85,31 @@ def test_buffers_of_direct3d_10_are_mapped_by_themselves() -> None:
     store(program, MEMORY + 252, b"abcd")
     written, _ = program.of("dynamic", "ID3D10Buffer::Unmap")
     assert written == f"Host.Write(dynamic, 0, {(bytes(252) + b'abcd').hex()})"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "entry"),
+    [
+        ("staged", DISCARD, "StagingResourceMap(staged, 0, 2, 0)"),
+        ("staged", NO_OVERWRITE, "StagingResourceMap(staged, 0, 2, 0)"),
+        ("dynamic", WRITE, "DynamicIABufferMapNoOverwrite(dynamic, 0, 5, 0)"),
+    ],
+)
+def test_a_map_that_only_the_traced_runtime_allows_is_made_as_direct3d_allows_it(
+    name: str, kind: int, entry: str
+) -> None:
+    program = Played(11)
+    assert map_new(program, name, kind, 32, 128) == [entry]
+    store(program, MEMORY, bytes(128))
+    assert unmap_new(program, name)[0].startswith("Host.Write")
+    assert program.losses() == []
+
+
+@pytest.mark.parametrize(("name", "kind"), [("dynamic", READ), ("buffer", WRITE)])
+def test_a_map_without_access_is_a_loss(name: str, kind: int) -> None:
+    program = Played(11)
+    assert map_new(program, name, kind) == []
+    assert len(program.losses()) == 1
 
 
 def test_bytes_beyond_the_memory_are_dropped() -> None:

@@ -51,6 +51,13 @@ def test_resources_are_opened_by_later_handles_and_names(name: str | None, openi
     assert program.losses() == []
 
 
+def test_a_resource_that_is_not_shared_has_no_handle() -> None:
+    program = Played(11)
+    program.create("Texture2D", "new", pDesc=texture_desc(), pInitialData=None)
+    program.of("new", "IDXGIResource::GetSharedHandle", pSharedHandle=(Pointer(0),))
+    assert program.losses() == []
+
+
 def test_a_resource_of_another_process_is_a_loss() -> None:
     program = Played(11)
     program.of(
@@ -75,6 +82,8 @@ def test_a_state_of_a_context_is_exchanged() -> None:
     assert program.thing("context").ia_get_primitive_topology() == 0
     assert isinstance(program.thing("other"), DeviceContextState)
     program.of("context", swap, pState=at("other"), ppPreviousState=None)
+    assert program.thing("context").ia_get_primitive_topology() == 4
+    program.of("context", swap, pState=None, ppPreviousState=None)
     assert program.thing("context").ia_get_primitive_topology() == 4
     program.of("deferred", swap, pState=at("new"), ppPreviousState=None)
     assert program.losses() == []

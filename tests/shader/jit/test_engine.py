@@ -22,16 +22,18 @@ WORDS = 5
 
 
 class Toy:
-    """Some words.  An access with number n multiplies one by 3 and adds n; what was there, and
-    how often that was done before, comes back."""
+    """Some words.  An access of one of some lanes with number n multiplies a word by 3 and adds n;
+    what was there, and how often that was done before, comes back."""
 
-    def __init__(self) -> None:
+    def __init__(self, lanes: int = 1) -> None:
+        self.lanes = lanes
         self.words = np.zeros(WORDS + 1, np.int32)
 
     def access(
         self, unit: int, operands: tuple[I32, ...], active: Mask | None
     ) -> tuple[I32, I32, I32, I32]:
-        count = len(operands[0]) if operands else 1
+        operands = tuple(np.broadcast_to(each, self.lanes) for each in operands)
+        count = self.lanes if operands else 1
         old, times = np.zeros(count, np.int32), np.zeros(count, np.int32)
         for lane in range(count) if active is None else np.flatnonzero(active):
             place = int(operands[0][lane]) % WORDS if operands else 0
@@ -79,7 +81,7 @@ def test_both_engines_leave_the_same_memory_and_outputs(seed: int) -> None:
     lanes = random.choice([4, 12, 40])
     given = environment(random, lanes)
     mask = np.array([random.random() < 0.7 for _ in range(lanes)]) if seed % 2 else None
-    memories = Toy(), Toy()
+    memories = Toy(lanes), Toy(lanes)
     found = [
         run(program, given.inputs, given.uniforms, lanes, mask, sampler, memory=memory)
         for run, memory in zip((reference.run, engine.run), memories, strict=True)
@@ -113,7 +115,7 @@ def _counting(body: int = 0) -> Program:
 @pytest.mark.parametrize("body", [0, LEAST_REGION])
 @pytest.mark.parametrize("run", [reference.run, engine.run, checked.run])
 def test_all_lanes_act_in_order_before_the_next_statement(run: reference.Run, body: int) -> None:
-    memory, lanes = Toy(), 3
+    memory, lanes = Toy(3), 3
     inputs = {"lane": np.arange(lanes, dtype=np.int32)}
     outputs = run(_counting(body), inputs, {}, lanes, memory=memory).outputs
     # 3x + 1 for each lane, then 3x + 2 for each lane.
@@ -124,7 +126,7 @@ def test_all_lanes_act_in_order_before_the_next_statement(run: reference.Run, bo
 
 @pytest.mark.parametrize("run", [reference.run, engine.run, checked.run])
 def test_lanes_that_are_off_do_nothing(run: reference.Run) -> None:
-    memory = Toy()
+    memory = Toy(3)
     inputs = {"lane": np.arange(3, dtype=np.int32)}
     mask = np.array([False, True, False])
     outputs = run(_counting(), inputs, {}, 3, mask, memory=memory).outputs

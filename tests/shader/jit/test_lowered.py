@@ -75,7 +75,7 @@ def test_shaders_of_models_4_and_5(seed: int, version: Version) -> None:
     program = lower4(built(seed, version)).program
     inputs, uniforms = anything(Random(seed), program)
     given = (program, inputs, uniforms, LANES, None, sampler)
-    fetcher, memories = Surroundings().fetch, (Toy(), Toy())
+    fetcher, memories = Surroundings().fetch, (Toy(LANES), Toy(LANES))
     compiled, plain = (
         each(*given, fetcher=fetcher, memory=words)
         for each, words in zip((run, run_reference), memories, strict=True)
