@@ -42,7 +42,7 @@ class FilmOptions(NamedTuple):
     @property
     def given(self) -> bool:
         """Whether any option is given."""
-        return any(self)
+        return any(each is not None and each is not False for each in self)
 
     def played(
         self, capture: Recording, folder: str | None, frames: str | None,
@@ -54,7 +54,7 @@ class FilmOptions(NamedTuple):
         from dp2emu.explain.film import Film, FilmCamera
         from dp2emu.explain.playback import play
 
-        if not (self.draws or self.at or self.every):
+        if not (self.draws or self.at is not None or self.every):
             raise click.UsageError("--strip needs --draws, --at or --every")
         if not (folder or self.strip):
             raise click.UsageError("--draws, --at and --every need --png or --strip")
@@ -63,7 +63,7 @@ class FilmOptions(NamedTuple):
             Path(self.strip) if self.strip else None,
             self.draws,
             self.every or 0,
-            parse_address(self.at) if self.at else None,
+            None if self.at is None else parse_address(self.at),
             parse_frames(frames or "0-"),
         )
         camera = FilmCamera(film)

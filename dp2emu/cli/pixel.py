@@ -51,7 +51,7 @@ def command(
     """Print the history of pixel X, Y: the events that touched it, and each fragment with the
     reason why it is there or not.
     """
-    pixel = Pixel(x, y, target, subresource, sample, parse_address(at) if at else None)
+    pixel = Pixel(x, y, target, subresource, sample, None if at is None else parse_address(at))
     faults = Faults()
     once = target is not None and at is None
     history = history_of(

@@ -104,8 +104,8 @@ def _there(events: Sequence[Event], address: Address) -> str:
         return f"the nearest API call with an event is @{near}"
     calls = {event.call for event in events if event.call is not None}
     if address.call in calls:
-        places = [event.place for event in events if event.call == address.call]
-        return f"call {address.call} has events at {' '.join(places[:8])}"
+        places = dict.fromkeys(event.place for event in events if event.call == address.call)
+        return f"call {address.call} has events at {', '.join([*places][:8])}"
     if not calls:
         return "no call has events"
     nearest = min(calls, key=lambda number: abs(number - (address.call or 0)))

@@ -72,4 +72,4 @@ def _facts(entry: Entry) -> Iterator[str]:
 
 
 def _numbers(numbers: Sequence[Number]) -> str:
-    return " ".join(f"{number:.6g}" for number in numbers)
+    return " ".join(f"{n:.6g}" if isinstance(n, float) else str(n) for n in numbers)

@@ -7,8 +7,10 @@ recorded ones.
 from __future__ import annotations
 
 import inspect
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
 
@@ -38,8 +40,11 @@ MEMORY_BYTES = 1 << 16
 DEVICES = 64
 RECENT = 64
 """Maximum number of targets of a frame that are remembered; one more replaces the oldest."""
-VIEWS = 1 << 20
-"""Smallest handle of a level or slice of a texture another one of which has the serial number."""
+VIEWS = 1 << 24
+"""Smallest handle of a level or slice of a texture, or of a part of a buffer, that does not begin
+where the resource does; see ``Facade.handle``."""
+PARTS = 1 << 16
+"""More subresources than a resource has."""
 _LONGEST = 60
 """Largest number of characters of a value in the text of a difference."""
 PRESENT = f"{entries.DXGI}Present"
@@ -96,8 +101,6 @@ class Facade:
         self._made: dict[int, bytearray] = {}
         self._filled: list[bytearray] = []
         self._surfaces: dict[int, Surface] = {}
-        self._handles: dict[tuple[int, int], int] = {}
-        self._named: set[int] = set()
 
     def perform(self, record: EntryCalled) -> Reply:
         """Repeat a recorded call; an error is part of the reply, not raised."""
@@ -214,16 +217,22 @@ class Facade:
         return handle
 
     def handle(self, surface: Surface) -> int:
-        """The handle of a surface: its serial number, or another one from ``VIEWS`` on for further
-        levels and slices of a texture.
+        """The handle of a surface, which does not depend on what was named before: its serial
+        number, or ``VIEWS`` for each subresource before the first one of a view more; for a part
+        of a buffer or slice of a volume ``VIEWS`` for each byte, behind these.
         """
         layout = surface.subresources
-        place = surface.serial, layout[0].offset if layout else 0
-        if place not in self._handles:
-            first = surface.serial not in self._named
-            self._handles[place] = surface.serial if first else VIEWS + len(self._handles)
-            self._named.add(surface.serial)
-        return self._handles[place]
+        offset = layout[0].offset if layout else 0
+        if not offset:
+            return surface.serial
+        root = surface
+        while root.parent is not None:
+            root = root.parent
+        parts = root.subresources
+        number = bisect_left(parts, offset, key=attrgetter("offset"))
+        if number == len(parts) or parts[number].offset != offset:
+            number = PARTS + offset
+        return surface.serial + VIEWS * number
 
     def _bind(self, at: _Device) -> None:
         """Remember the surfaces that are targets now, at most ``RECENT``."""

@@ -75,6 +75,8 @@ def test_overlay_prints_its_legend(tmp_path: Path) -> None:
         (["overlay", STREAM, "E3", "--nan", "--depth"], "--nan and --depth exclude each other"),
         (["replay", STREAM, "--at", "E3", "--at", "E4"], "--at is given more than once"),
         (["mesh", STREAM, "E99"], f"dp2emu: {STREAM}: no event at E99"),
+        (["replay", STREAM, "--at", "", "--png", "x"], "expected E12, 7:3 (call:token)"),
+        (["pixel", STREAM, "1", "1", "--at", ""], "expected E12, 7:3 (call:token)"),
         (["replay", STREAM, "--draws"], "--draws, --at and --every need --png or --strip"),
         (["replay", STREAM, "--strip", "x.png"], "--strip needs --draws, --at or --every"),
         (["replay", STREAM, "--draws", "--png", "x", "--verify"], "go with --png, --frames"),

@@ -24,8 +24,9 @@ from dp2emu.explain.pixel_place import Number
 from dp2emu.explain.playback import EventList, Observer, Stage, play
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.replay import Watcher
-from dp2emu.scene import play_scene
+from dp2emu.scene import play_scene, play_scene10
 from tests.explain.opening import opened
+from tests.golden10.playing import write_shaders
 
 
 class _Sizes(Observer):
@@ -68,11 +69,11 @@ def histories(path: Path, count: int, engine: str | None = None) -> list[History
 
 
 def _same(one: Sequence[Number], other: Sequence[Number]) -> bool:
-    """Whether numbers are equal, or the first ones the same 32 bits under a float and an integer
-    view of memory without a type.
+    """Whether numbers are equal, or the first ones the same 32 bits under two of the float, signed
+    and unsigned views of memory without a type.
     """
     first = (one[0], other[0])
-    if len({*map(type, first)}) == 2:
+    if len({(type(each), each < 0) for each in first}) == 2:
         return len({_bits(each) for each in first}) == 1
     return repr(one) == repr(other)
 
@@ -100,7 +101,11 @@ def of_scene(path: Path, count: int) -> list[History]:
     """Histories of some pixels of the session of a scene file."""
     with TemporaryDirectory() as folder:
         capture = Path(folder) / f"{path.stem}.dp2"
-        play_scene(path, folder, capture=capture)
+        if "golden10" in path.parts:
+            shaders = write_shaders(Path(folder) / "shaders")
+            play_scene10(path, folder, shaders=shaders, capture=capture)
+        else:
+            play_scene(path, folder, capture=capture)
         return histories(capture, count) if capture.exists() else []
 
 

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import gc
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from dp2emu.capture.records import Record
+from dp2emu.ddi10.resources.resource import BindFlag, ResourceType
+from dp2emu.ddi10.resources.views import CreateTargetView
 from dp2emu.errors import Dp2Error, Malformed, UsageError
 from dp2emu.explain.events import Event, EventKind, Origin
 from dp2emu.explain.inspector import START, Inspector, state_hash
 from dp2emu.explain.memory_log import arrays_of
-from dp2emu.explain.playback import Observer, Stage, play
+from dp2emu.explain.playback import EventList, Observer, Stage, play
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.gpu.command.queries import COUNTER_NAMES
 from dp2emu.replay import Watcher
+from dp2emu.runtime10 import Resource, TextureDesc
 from tests.explain.opening import FIRST_LIGHT, FOLDER, REAL, STREAMS, opened
 from tests.replay.authoring import SETTING, called, capture_of, clear
+from tests.replay.test_resources import RGBA8, Program
 
 
 class Hashes(Observer):
@@ -157,3 +163,41 @@ def test_an_inspector_that_is_dropped_without_closing_ends_its_thread() -> None:
         del inspector
         gc.collect()
         assert not thread.is_alive()
+
+
+def levels_and_slices() -> list[Record]:
+    """Clears of levels, slices, and parts of a buffer, the first ones of their resources last."""
+    program = Program()
+    device = program.device
+    bind = int(BindFlag.RENDER_TARGET)
+    texture = TextureDesc(ResourceType.TEXTURE2D, RGBA8, 4, 4, levels=2, slices=2, bind=bind)
+    volume = TextureDesc(ResourceType.TEXTURE3D, RGBA8, 4, 4, 4, bind=bind)
+    slices = [(1, 1), (0, 1), (1, 0), (0, 0)]
+    elements = [(0, 8, 4), (0, 4, 4), (0, 0, 4)]
+    rows: list[tuple[Resource, ResourceType, Sequence[tuple[int, ...]]]] = [
+        (device.create_texture(texture), ResourceType.TEXTURE2D, slices),
+        (device.create_texture(volume), ResourceType.TEXTURE3D, [(0, 3), (0, 1), (0, 0)]),
+        (device.create_buffer(64, bind, bytes(64)), ResourceType.BUFFER, elements),
+    ]
+    for resource, kind, places in rows:
+        for number, place in enumerate(places):
+            view = CreateTargetView(resource.memory, RGBA8, kind, *place)
+            program.clear(device.make("RenderTargetView", view), number / 4, 0.5, 1.0, 1.0)
+    device.call("Flush")
+    return program.records
+
+
+def test_parts_of_a_resource_have_the_same_handles_whatever_is_named_first() -> None:
+    recording = capture_of(*levels_and_slices())
+    hashes, events = Hashes(), EventList()
+    play(recording, [hashes])
+    play(recording, [events])
+    with Inspector(recording) as inspector:
+        assert [each.targets for each in inspector.all_events()] == [
+            each.targets for each in events.events
+        ]
+        for number, wanted in enumerate(hashes.found):
+            inspector.seek(number)
+            assert inspector.hash() == wanted
+    targets = {target for each in events.events for target in each.targets}
+    assert len(targets) == len(events.events) == 10

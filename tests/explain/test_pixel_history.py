@@ -11,12 +11,17 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import CmpFunc, Cull, Format, StencilOp
+from dp2emu.ddi10.resources.resource import BindFlag, ResourceType
+from dp2emu.explain import Pixel, events_of, history_of
 from dp2emu.explain.pixel_place import Place, value_of
 from dp2emu.explain.pixel_probe import Examined, examine
+from dp2emu.explain.pixel_text import lines_of
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Draw, MergeNumbers
 from dp2emu.gpu.command.pipeline import DepthState, RasterState, StencilFace, StencilState
+from dp2emu.runtime10 import TextureDesc
 from tests.explain import history_campaign
 from tests.explain.history_campaign import SOURCES, Source, campaign, of_direct3d_10
 from tests.explain.history_campaign import check as check_draw
@@ -24,6 +29,8 @@ from tests.explain.history_captures import check, histories
 from tests.explain.opening import REAL, STREAMS
 from tests.gpu.drawing import color_surface, corner, depth_surface, draw, programmed, rebound
 from tests.gpu.kernel_states import PROGRAMS
+from tests.replay.authoring import capture_of
+from tests.replay.test_resources import Program
 
 KILLING, TWICE = PROGRAMS[2], PROGRAMS[4]
 FACING = [corner(0, 0), corner(30, 0), corner(0, 30)]
@@ -168,6 +175,19 @@ def test_examination_leaves_memory_as_it_was() -> None:
     assert examined(packet).fragments[0].verdict == "written"
     after = [each.data for each in surfaces if each is not None]
     assert all(np.array_equal(one, other) for one, other in zip(before, after, strict=True))
+
+
+def test_text_has_integers_with_all_digits() -> None:
+    program = Program()
+    desc = TextureDesc(
+        ResourceType.TEXTURE2D, DxgiFormat.R32_UINT.value, 4, 4, bind=int(BindFlag.RENDER_TARGET)
+    )
+    target = program.device.create_texture(desc)
+    program.clear(program.target(target), 4294966528.0, 0.0, 0.0, 0.0)
+    program.device.call("Flush")
+    number = next(iter(events_of(capture_of(*program.records)))).targets[0]
+    history = history_of(capture_of(*program.records), Pixel(1, 1, number))
+    assert [*lines_of(history)][-1].startswith("value: 4294966528 0 0 ")
 
 
 # Random draws and captures
