@@ -197,6 +197,16 @@ def test_commands_that_repeat_count_and_writers_store_them_plainly(
         assert commands_of(out, limits=UNLIMITED) == [commands]
 
 
+def test_the_first_records_are_compressed_however_often_they_repeat() -> None:
+    """No reader refuses them, whatever their number for each byte is."""
+    commands = token(Op.RENDERSTATE, (60, 1)) * 10_000
+    out = BytesIO()
+    with CaptureWriter(out) as capture:
+        capture.write(called(commands))
+    assert len(out.getvalue()) < len(commands) / 50
+    assert commands_of(out) == [commands]
+
+
 def test_a_capture_that_expands_stops_at_a_named_limit() -> None:
     chunk = _chunk(b"", compression="zstd", packed=zstandard.compress(bytes(2000)), size=2000)
     capture = open_capture(BytesIO(_file(chunk)), limits=Limits(inflated_bytes=1000))

@@ -89,7 +89,7 @@ class CaptureWriter(Closable):
         self._chunk_bytes = chunk_bytes
         self._durable = durable
         self._totals = Totals()
-        self._calls = 0
+        self._calls = self._weight = 0
         self._statistics = mcap.Statistics(0, 0, {}, 0, 0, 0, 0, 0, 0)
         self._pending = _Pending()
         self._sink = Sink(target)
@@ -121,10 +121,10 @@ class CaptureWriter(Closable):
             return
         data = b"".join(chunk.parts)
         compression, packed = self._compression, self._deflate(data)
-        if chunk.weight > GENEROUS.record_ratio * len(packed):
+        times, offset = chunk.times or (0, 0), self._sink.offset
+        self._weight += chunk.weight
+        if GENEROUS.crowding(self._weight, offset + len(packed)) is not None:
             compression, packed = "", data  # readers would refuse it by default
-        times = chunk.times or (0, 0)
-        offset = self._sink.offset
         self._sink.write(container.chunk(times, data, compression, packed))
         if self._durable:
             self._sink.flush()  # a crash would lose the small chunks that gather in its buffer
