@@ -65,8 +65,7 @@ class State:
     render states and stage states, which are in ``settings``, and the uniforms of the fixed
     function (matrices before the projection, the material), which count in ``numbers``.
     ``settings`` has the DWORDs of the render states, then of each stage, as bytes, so that it is a
-    cheap cache key; ``refresh`` brings the parts numbered in ``stale`` up to date.  All contexts
-    share the default values of a part until they set one of its states.
+    cheap cache key; ``refresh`` brings the parts numbered in ``stale`` up to date.
     ``plain`` has the settings of ``PLAIN``.  ``map_blend`` is D3DRENDERSTATE_TEXTUREMAPBLEND
     while it replaces stage operations, otherwise 0; ``_map_blend_set`` is its value either way.
     """
@@ -75,10 +74,10 @@ class State:
         self._limits = limits
         self.version = 0
         self.numbers = 0
-        self.render_states, words, settings = _DEFAULTS[has_depth]
-        self.stages = _STAGE_DEFAULTS.copy()
-        self._words = words.copy()
-        self._owned: set[int] = set()
+        render_states, words, settings = _DEFAULTS[has_depth]
+        self.render_states = render_states.copy()
+        self.stages = [row.copy() for row in _STAGE_DEFAULTS]
+        self._words = [part[:] for part in words]
         self.stale: set[int] = set()
         self.settings = settings
         self.map_blend = 0
@@ -96,19 +95,8 @@ class State:
     def set_render_state(self, state: int, value: int) -> None:
         """RENDERSTATE: set a render state; unknown numbers are ignored."""
         if state < RENDER_STATES and self.render_states[state] != value:
-            if 0 not in self._owned:
-                self._own(0)
             self.render_states[state] = self._words[0][state] = value
             self.stale.add(0)
-
-    def _own(self, part: int) -> None:
-        """Copy a part of ``settings`` before its first change; until then contexts share it."""
-        self._owned.add(part)
-        self._words[part] = self._words[part][:]
-        if part:
-            self.stages[part - 1] = self.stages[part - 1].copy()
-        else:
-            self.render_states = self.render_states.copy()
 
     def set_map_blend(self, mode: int) -> None:
         """Set the texture map blend, which lasts until one of ``OPERATIONS`` of stage 0 is set; 0
@@ -134,8 +122,6 @@ class State:
         """TEXTURESTAGESTATE: set a stage state; unknown stages and states are ignored."""
         if stage in STAGE_ROWS and state < STAGE_STATES:
             number = STAGE_ROWS[stage]
-            if 1 + number not in self._owned:
-                self._own(1 + number)
             row, words = self.stages[number], self._words[1 + number]
             for each in TOGETHER.get(state, (state,)):
                 row[each] = words[each] = value
@@ -286,6 +272,6 @@ def _defaults(has_depth: bool) -> tuple[list[int], list[array[int]], tuple[bytes
     return states, words, tuple(part.tobytes() for part in words)
 
 
-# Computing them takes longer than a small call.
+# Copied for each context: computing them takes longer than a small call.
 _DEFAULTS = {has_depth: _defaults(has_depth) for has_depth in (False, True)}
 _PLAIN_DEFAULTS = {kind: row.default for kind, row in PLAIN.items()}
