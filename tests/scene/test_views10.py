@@ -208,7 +208,6 @@ def test_a_compute_shader_writes_a_slice_of_an_array(stage: Stage) -> None:
         ("ShaderResource", {"MostDetailedMip": 2}),
         ("ShaderResource", {"MipLevels": 3}),
         ("ShaderResource", {"ViewDimension": "TEXTURECUBE"}),
-        ("ShaderResource", {"ViewDimension": "TEXTURE2DMS"}),
         ("ShaderResource", {"ViewDimension": "TEXTURE2D", "ArraySize": 2}),
         ("ShaderResource", {"FirstElement": 0, "NumElements": 1}),
         ("ShaderResource", {"NumCubes": 1}),

@@ -110,7 +110,7 @@ def test_programs_get_the_bits_of_every_format(format: DxgiFormat) -> None:
     (DxgiFormat.R8_UNORM, 7), (DxgiFormat.R8G8_SINT, 7), (DxgiFormat.R32G32_UINT, 3),
 ])  # fmt: skip
 def test_no_word_is_read_that_reaches_beyond_the_data(format: DxgiFormat, whole: int) -> None:
-    words = vertex_kernel._source_words(Element(0, 0, format, USED), Stream(bytes(10), 0, 1))
+    words = vertex_kernel._source_words(Element(0, 0, format, USED), Stream(bytes(10), 0, 1), {})
     assert words[SOURCE.index("whole")] == whole
 
 
