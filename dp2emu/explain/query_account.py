@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Any, NamedTuple
@@ -208,15 +208,13 @@ class Account(msgspec.Struct):
         values = self.formula.layout.unpack(data)
         return values[0] if len(values) == 1 else list(values)
 
-    def counting(self) -> list[tuple[Contribution, dict[str, int]]]:
-        """The events that changed a counter of the answer, with these changes."""
-        found = []
+    def counting(self) -> Iterator[tuple[Contribution, dict[str, int]]]:
+        """Yield the events that changed a counter of the answer, with these changes."""
         for part in self.parts:
             counts = {name: part.change.count(name) for name in self.counted}
             counts = {name: count for name, count in counts.items() if count}
             if counts:
-                found.append((part, counts))
-        return found
+                yield part, counts
 
 
 _Source = tuple[bool, int]

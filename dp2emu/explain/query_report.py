@@ -132,7 +132,7 @@ def _counted(account: Account) -> Iterator[str]:
         if account.end is not None:
             yield "  counted    nothing: the answer is no count"
         return
-    found = account.counting()
+    found = list(account.counting())
     totals = dict.fromkeys(account.counted, 0)
     for _, counts in found:
         for name, count in counts.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any
 
 from dp2emu.explain.events import Event, Origin
@@ -45,7 +46,7 @@ def _row(account: Account, issued: IssuedAt) -> dict[str, Any]:
         "waits": [f"call {each.call}: {each.reason.value}" for each in account.waits[:PARTS]],
         "counted": [
             [part.event.number, ", ".join(f"{count} {name}" for name, count in counts.items())]
-            for part, counts in account.counting()[:PARTS]
+            for part, counts in islice(account.counting(), PARTS)
         ],
     }
 
