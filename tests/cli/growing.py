@@ -160,9 +160,6 @@ IN_ONE: dict[str, Callable[[int], Iterator[Record]]] = {
 }  # fmt: skip
 """What grows in one record of a capture -> the records."""
 ALL = "all"
-ALONE = "overlaps"
-"""A dimension that is not part of ALL: a report reads the state at each of its events, so that
-more events next to more objects cost their product."""
 DIMENSIONS = (ALL, *CAPTURES, *IN_ONE)
 
 
@@ -173,7 +170,7 @@ def capture_records(dimension: str, n: int) -> list[Record]:
         for i in range(n if dimension in (name, ALL) else 1):
             found += each(i)
     for name, each in IN_ONE.items():
-        found += each(n if dimension == name or (dimension == ALL and name != ALONE) else 1)
+        found += each(n if dimension in (name, ALL) else 1)
     return found
 
 

@@ -34,7 +34,6 @@ from dp2emu.conform import kit, run_kit
 from dp2emu.conform.case import Case as ConformanceCase
 from dp2emu.conform.report import case_results, counts, document, export, table
 from dp2emu.dp2.options import Options
-from dp2emu.explain.report import queries
 from dp2emu.fuzz.corpus import Corpus
 from dp2emu.fuzz.minimize import TRIES, minimize, save
 from dp2emu.junit import junit
@@ -430,14 +429,6 @@ def check(case: Case, folder: Path, dimension: str, sizes: tuple[int, ...]) -> N
         return case.given(place, dimension, n)
 
     assert_linear(given, case.run, sizes, sorts=case.sorts)
-
-
-@pytest.fixture(autouse=True)
-def _few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A report lists up to PARTS events of each query, which is linear beyond that number only:
-    here every size but the smallest is beyond it.
-    """
-    monkeypatch.setattr(queries, "PARTS", 2)
 
 
 @pytest.mark.parametrize("case", _cases(default=True))

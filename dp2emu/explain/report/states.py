@@ -14,6 +14,9 @@ _LEFT_OUT = frozenset({"assembly", "resources", "queries"})
 Changes = dict[int, int]
 """Numbers of values by number of a path; ``_GONE`` for a setting that is gone."""
 _GONE = -1
+_Part = tuple[str, Changes]
+"""A part of the facts: its JSON text, and the numbers of its values."""
+_NO_PART: _Part = "", {}
 
 
 class StateSteps:
@@ -25,20 +28,35 @@ class StateSteps:
     def __init__(self) -> None:
         self._paths: dict[str, int] = {}
         self._values: dict[str, int] = {}
-        self._last: dict[str, Changes] = {}
+        self._last: dict[str, dict[str, _Part]] = {}
         self._waiting: dict[str, Changes] = {}
         self._steps: dict[str, list[tuple[int, list[tuple[int, int]]]]] = {}
 
     def changes(self, context: str, facts: dict[str, Any]) -> Changes:
         """What changed since the last call for a context; ``facts`` as in ``dp2emu state``."""
-        now = {
-            self._paths.setdefault(path, len(self._paths)): self._number(value)
-            for path, value in _settings(facts, "")
-        }
         last = self._last.get(context, {})
+        now: dict[str, _Part] = {}
+        for name, value in facts.items():
+            if name in _LEFT_OUT:
+                continue
+            # Most parts are as before, and are not taken apart again.
+            text, before = json.dumps(value), last.get(name, _NO_PART)
+            now[name] = before if before[0] == text else (text, self._numbers(value, name))
         self._last[context] = now
-        gone = {path: _GONE for path in last if path not in now}
-        return {path: value for path, value in now.items() if last.get(path) != value} | gone
+        changes: Changes = {}
+        for name in {**last, **now}:
+            old, new = last.get(name, _NO_PART)[1], now.get(name, _NO_PART)[1]
+            if old is not new:
+                changes |= {path: each for path, each in new.items() if old.get(path) != each}
+                changes |= {path: _GONE for path in old if path not in new}
+        return changes
+
+    def _numbers(self, value: Any, name: str) -> Changes:
+        """Numbers of the values in a part of the facts."""
+        return {
+            self._paths.setdefault(path, len(self._paths)): self._number(each)
+            for path, each in _settings(value, name)
+        }
 
     def add(self, event: int, context: str, changes: Changes, *, wanted: bool) -> None:
         """Add an event's changes; of an event that is not ``wanted`` they go to the next one."""
