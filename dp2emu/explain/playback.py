@@ -149,13 +149,13 @@ class Stage:
         found = None if facade is None else facade.resource(number)
         return 0 if found is None else self.handle(found.surface)
 
-    def facts(self, origin: Origin) -> Facts:
+    def facts(self, origin: Origin, *, queries: bool = True) -> Facts:
         """The bound state of the context or device of an origin, as a JSON object; {} if it does
-        not exist.
+        not exist.  The queries of a context are left out unless ``queries``.
         """
         if origin.token is not None:
             context = self.driver.context(origin.device)
-            return {} if context is None else context_facts(context)
+            return {} if context is None else context_facts(context, queries=queries)
         facade = self.player.facade
         with suppress(UsageError):
             return {} if facade is None else facade.facts(origin.device)

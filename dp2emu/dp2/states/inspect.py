@@ -38,8 +38,10 @@ _assembly = lru_cache(_ASSEMBLIES)(disassemble)
 """Assembly text of a shader; the last texts are kept, as a report asks at each event."""
 
 
-def facts_of(context: Context) -> Facts:
-    """JSON object of the state that the tokens of a context have set, by SDK name."""
+def facts_of(context: Context, *, queries: bool = True) -> Facts:
+    """JSON object of the state that the tokens of a context have set, by SDK name; without its
+    queries unless ``queries``.
+    """
     state = context.state
     facts: Facts = {
         "context": context.number,
@@ -88,7 +90,7 @@ def facts_of(context: Context) -> Facts:
         "pixel_constants": _constants(context.pixel_constants),
         "queries": {
             str(key): {"type": sdk_name(QueryType, kind), "state": progress}
-            for key, kind, progress in context.queries.states()
+            for key, kind, progress in (context.queries.states() if queries else ())
         },
     }
     plain = {kind.name.lower(): value for kind, value in state.plain.items()}

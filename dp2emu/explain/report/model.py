@@ -115,7 +115,7 @@ class Collector(Observer):
 
     def issued(self, origin: Origin, stage: Stage) -> None:
         """Keep what changed in the state, and the bound shaders, until the events execute."""
-        facts = stage.facts(origin)
+        facts = stage.facts(origin, queries=False)  # the page has them elsewhere
         changes = self.states.changes(str(origin.device), facts) if facts else {}
         self._issued[origin] = _Issued(changes, assemblies_of(facts))
         self._times[origin] = stage.gpu.now
