@@ -395,11 +395,11 @@ def _on(trial: Callable[..., Hashable], *makers: Callable[[], Stage]) -> Callabl
 
 def _target(
     name: str, what: str, make: Callable[[], Trial], cost: Bound,
-    seed: Callable[[Random], bytes] = stage.program, pace: float = 0.25,
+    seed: Callable[[Random], bytes] = stage.program,
 ) -> Target:  # fmt: skip
     return Target(
         name, what, make, seed, stage.mutate, _MOST, _COVER, stage.records,
-        cost=cost, grow=stage.grow, longest=stage.LONGEST, pace=pace,
+        cost=cost, grow=stage.grow, longest=stage.LONGEST,
     )  # fmt: skip
 
 
@@ -425,7 +425,7 @@ TARGETS = (
              ("dp2emu.dp2.walk", "dp2emu.dp2.parse"), Bound(0.2, 0.2, 32.0, 1.0)),
     _reading("reassembly", "dump, and assemble to the same bytes", Texts, _WRITTEN,
              ("dp2emu.text",), Bound(0.2, 0.2, 32.0, 1.0), 1.0, cases=cases_of),
-    _target("device", "execute calls", _on(execute, _COMPILED), _EXECUTED, pace=1 / 16),
+    _target("device", "execute calls", _on(execute, _COMPILED), _EXECUTED),
     _target("engines", "both engines leave the same bits",
             _on(engines_agree, partial(Stage, REFERENCE, CONSTRUCT), _COMPILED),
             Bound(6.0, 2.0, 128.0, 4.0)),

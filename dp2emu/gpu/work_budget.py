@@ -492,7 +492,7 @@ def vertex_cost(draw: Draw) -> int:
 
 def most_of_batched(draw: Draw, reach: int) -> Costs | None:
     """An upper bound on the work of a draw that compiled code executes in a batch; ``reach`` is
-    that of the heap.  None if it depends on what is bound.
+    ``Heap.reach``.  None if the work depends on bound resources or uniforms.
     """
     costs = _fixed_costs(draw.pipeline)
     if costs is None:

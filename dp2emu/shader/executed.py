@@ -161,9 +161,9 @@ class _Loops(msgspec.Struct, frozen=True, eq=False):
 
     Breaks at the end of the budget of instructions are taken to be never taken: a lane that takes
     one leaves all loops, and then executes at most ``beyond``, each statement once.
-    ``weights`` has the weight of each block without nested blocks, by the identity of the block,
-    and ``touched``, by that of the body of a loop, those of ``slots`` that it depends on or
-    writes, if they are at most ``REMEMBERED``.
+    ``weights`` has the weight of each block without nested blocks, by the ``id`` of the block.
+    ``touched`` has the members of ``slots`` that a loop reads or writes, by the ``id`` of its body,
+    for loops with at most ``REMEMBERED`` of them.
     """
 
     slots: frozenset[int]
@@ -497,7 +497,7 @@ def _loop(run: _Run, statement: ir.Loop, state: State) -> State | None:
 
 
 def _iterated(run: _Run, statement: ir.Loop, state: State) -> State | None:
-    """Execute all iterations of a loop; the last of ``run.changes`` is that of the loop."""
+    """Execute all iterations of a loop; the last of ``run.changes`` belongs to the loop."""
     exits: list[State] = []
     run.exits.append(exits)
     now: State | None = state
