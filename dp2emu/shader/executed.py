@@ -162,8 +162,8 @@ class _Loops(msgspec.Struct, frozen=True, eq=False):
     Breaks at the end of the budget of instructions are taken to be never taken: a lane that takes
     one leaves all loops, and then executes at most ``beyond``, each statement once.
     ``weights`` has the weight of each block without nested blocks, by the ``id`` of the block.
-    ``touched`` has the members of ``slots`` that a loop reads or writes, by the ``id`` of its body,
-    for loops with at most ``REMEMBERED`` of them.
+    ``touched`` has the members of ``slots`` that a loop reads or writes, by the ``id`` of its
+    body, for loops with at most ``REMEMBERED`` of them.
     """
 
     slots: frozenset[int]
