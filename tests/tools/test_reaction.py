@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from dp2emu.capture import open_capture
 from dp2emu.cli import VERBS
+from dp2emu.limits import UNLIMITED
 from tests.tools.loading import load_tool
 
 reaction = load_tool("reaction")
@@ -26,3 +28,14 @@ def test_a_verb_that_ends_before_its_moment_is_a_fault(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", reaction.WORKS)
 def test_works_are_of_verbs(name: str) -> None:
     assert reaction.WORKS[name].words[0] in VERBS
+
+
+def test_inputs_are_whole_captures(tmp_path: Path) -> None:
+    reaction.make_inputs(tmp_path)
+    sizes = {}
+    for path in tmp_path.iterdir():
+        with open_capture(path, limits=UNLIMITED) as capture:
+            sizes[path.name] = sum(1 for _ in capture.records())
+            assert capture.damage is None
+    assert sizes.keys() == {"loop.dp2", "text.dp2", "large.dp2", "zeros.dp2"}
+    assert min(sizes["large.dp2"], sizes["zeros.dp2"]) > 64
