@@ -441,6 +441,11 @@ class Served:
             self._fail(self._ended(watchdog))
         except CaptureError as error:
             self._broken(error.what)
+        except BaseException:
+            # An interrupt: a driver that owes an answer would not react to a request to end.
+            if self._process is not None:
+                self._process.kill()
+            raise
         watchdog.end()
 
     def _converse(self, request: bytes, *, greeting: bool) -> Message:

@@ -281,3 +281,22 @@ def test_a_reply_of_the_wrong_sort_breaks_the_protocol() -> None:
         with pytest.raises(RigFailure, match="a read was answered by record 386") as caught:
             rig.read(COMMANDS, 0, 1)
         assert caught.value.finding.kind is FindingKind.PROTOCOL
+
+
+def test_a_driver_that_an_interrupt_leaves_without_an_answer_is_not_asked_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would not react, and the verb would wait for it: it is killed, before it is closed."""
+    told = tmp_path / "told"
+    hangs = f"import sys; sys.stdin.buffer.read(); open({str(told)!r}, 'w').close()"
+
+    def interrupted(*_: object) -> bytes:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Served, "_take", interrupted)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        PipeRig(shlex.join([sys.executable, "-c", hangs])) as rig,
+    ):
+        rig.create_surface(SurfaceDesc(1, SurfaceKind.MEMORY, 16))
+    assert not rig.alive and not told.exists()
