@@ -26,7 +26,7 @@ from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.compute_shader import dispatch as dispatches
 from dp2emu.gpu.draw.draw_stages import CHUNK, assembled_chunk, draw_chunk, geometry_names
 from dp2emu.gpu.input_assembler.indirect_arguments import direct_dispatch
-from dp2emu.gpu.input_assembler.vertex_fetch import instanced, uncut
+from dp2emu.gpu.input_assembler.vertex_fetch import instanced, strips, uncut, vertex_numbers
 from dp2emu.gpu.output_merger.depth_test import depth_planes
 from dp2emu.gpu.output_merger.draw_targets import Targets
 from dp2emu.gpu.patches.patch_draws import tessellated
@@ -381,8 +381,10 @@ def check_stored(made: ShaderTrace, drawn: Draw, pixel: Pixel) -> None:
 def trace_vertex(draw: Draw, vertex: int, instance: int = 0) -> ShaderTrace:
     """Trace the vertex program of a draw for a vertex number of an instance.
 
-    Numbers are those that vertices have in their buffers: indices plus the base.  Raises
-    UsageError if the draw has no vertex program or does not have the instance.
+    Numbers are those that vertices have in their buffers: indices plus the base.  Vertices of a
+    Direct3D 8 or 9 patch are those of its tessellation, where a large one is several draws: it is
+    the first that has the number.  Raises UsageError if the draw has no vertex program, or does
+    not have the instance or read the vertex.
     """
     draw = _instance(resolved(draw), instance)
     if draw.pipeline.vertex is None:
@@ -391,8 +393,29 @@ def trace_vertex(draw: Draw, vertex: int, instance: int = 0) -> ShaderTrace:
     engine = _OfLane(found, 0, f"vertex {vertex} of instance {instance}", "vertex")
     own = _Only(engine, draw.pipeline.vertex)
     with np.errstate(all="ignore"):
-        StageRun(own).vertices(draw, np.array([vertex], np.int64))
+        StageRun(own).vertices(_reader(draw, vertex), np.array([vertex], np.int64))
     return found[-1]
+
+
+def _reader(draw: Draw, vertex: int) -> Draw:
+    """The draw, or the part of a tessellated one, that reads a vertex.  Raises UsageError if none
+    does.
+    """
+    from dp2emu.gpu.draw.post_vertex import placed_primitives
+
+    ranges = []
+    for part in [draw] if draw.post_vertex is not None else tessellated(uncut(draw)):
+        for _, places in placed_primitives(part, strips(part)):
+            numbers = vertex_numbers(part.input.indices, places.ravel())
+            if (numbers == vertex).any():
+                return part
+            ranges.append((int(numbers.min()), int(numbers.max())))
+    if not ranges:
+        raise UsageError("the draw reads no vertex")
+    least, most = min(ranges)[0], max(most for _, most in ranges)
+    raise UsageError(
+        f"the draw does not read vertex {vertex}; those that it reads are between {least} and {most}"
+    )
 
 
 def _instance(draw: Draw, number: int) -> Draw:

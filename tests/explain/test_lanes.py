@@ -93,6 +93,11 @@ def test_a_vertex_of_a_capture_is_traced() -> None:
         ("f1", ("pixel", 0, 0), "f1 is a frame, not a draw"),
         ("1:4", ("pixel", 0, 0), "E1 is a clear"),
         ("1:5", ("vertex", 0), "transformed already"),
+        (
+            "E3",
+            ("vertex", 99999),
+            "does not read vertex 99999; those that it reads are between 0 and ",
+        ),
     ],
 )
 def test_what_cannot_be_traced_is_an_error_that_says_why(
