@@ -414,7 +414,8 @@ def _reader(draw: Draw, vertex: int) -> Draw:
         raise UsageError("the draw reads no vertex")
     least, most = min(ranges)[0], max(most for _, most in ranges)
     raise UsageError(
-        f"the draw does not read vertex {vertex}; those that it reads are between {least} and {most}"
+        f"the draw does not read vertex {vertex}; "
+        f"those that it reads are between {least} and {most}"
     )
 
 
