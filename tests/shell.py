@@ -109,6 +109,9 @@ RUN = {
     "dp2emu state streams/real/sokol_texcube.trace --at E0 --against E3 --json": Result(
         out=r'"path": \[\s+"IASetPrimitiveTopology"\s+\]'
     ),
+    "dp2emu state streams/real/sokol_texcube.trace --at E3 --against E9 --set": Result(
+        out=r"\nIASetPrimitiveTopology: D3D10_PRIMITIVE_TOPOLOGY_TRIANGLELIST again, set by 87 Ia"
+    ),
     "dp2emu state streams/real/sokol_texcube.trace --at E3 --rows 4 --png bound": Result(
         out=r"vertices\n  columns: v0.x v0.y", files=("bound/ps_t0_surface7.png",)
     ),
@@ -248,6 +251,11 @@ RUN = {
     "dp2emu state streams/mistakes/street_blend.dp2 --at E8 --against E9": Result(
         out=r"D3DRS_SRCBLEND: 2 \(D3DBLEND_ONE\) -> 6 \(D3DBLEND_INVSRCALPHA\), "
         r"set by 2:10 RENDERSTATE\n"
+    ),
+    "dp2emu state streams/mistakes/street_blend.dp2 --at E9 "
+    "--against-file streams/mistakes/street.dp2": Result(
+        out=r"\Arender_states.D3DRS_SRCBLEND: 6 \(D3DBLEND_INVSRCALPHA\) -> "
+        r"5 \(D3DBLEND_SRCALPHA\), set by 2:10 RENDERSTATE, there by 2:10 RENDERSTATE\n\Z"
     ),
     "dp2emu replay streams/mistakes/street_index.dp2 --against right": Result(
         code=1, err="pixel 20, 66, .*recorded .255, 210, 106., replayed .90, 58, 58."

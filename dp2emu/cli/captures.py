@@ -173,7 +173,7 @@ def capture_verb(
                 else:
                     opened = Opened(_stored(stream, bare), place)
                 code = _run(verb, opened, file, options)
-                return _with_damage(opened, code) if told else code
+                return worst(code or FINE, tell_damage(opened.capture)) if told else code
 
         others = _BARE if buffers else ()
         return click.argument("file", type=INPUT)(with_limits(with_options(run, *others)))
@@ -189,12 +189,12 @@ def _run(verb: Verb, opened: Opened, file: str, options: dict[str, Any]) -> int 
         raise error.at(stream=file) from None
 
 
-def _with_damage(opened: Opened, code: int | None) -> int | None:
-    """Tell the damage that a verb has met; returns the exit code."""
-    if opened.capture.damage is None:
-        return code
-    complain(str(opened.capture.damage))
-    return worst(code or FINE, UNUSABLE)
+def tell_damage(capture: Recording) -> int:
+    """Tell the damage that a verb has met in a capture; returns the exit code."""
+    if capture.damage is None:
+        return FINE
+    complain(str(capture.damage))
+    return UNUSABLE
 
 
 @contextmanager

@@ -1,4 +1,8 @@
-"""Setters: the token, or call of the DDI, that gave each fact of a state its last value."""
+"""Setters: the token, or call of the DDI, that set each fact of a state last.
+
+A value that changed at a boundary of tokens or calls was set by the one before the boundary.  One
+that stayed may have been set again, which ``state_writes`` tells.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,13 @@ from typing import Any, NamedTuple
 
 from dp2emu.capture.records import Called, EntryCalled, Record
 from dp2emu.dp2.call import Call
+from dp2emu.dp2.context import Context
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts, facts_of
 from dp2emu.dp2.table import Token
 from dp2emu.errors import UsageError
+from dp2emu.explain.state_writes import Path, Paths, observe, written_by
 from dp2emu.places import working_at
 from dp2emu.replay import Watcher
 from dp2emu.replay.document import Document
@@ -26,9 +32,11 @@ ANSWER = "answer"
 _BEHIND = 1 << 62
 """Number that stands for the end of a call where a token's number is expected."""
 
-Path = tuple[str, ...]
 Place = tuple[int, int]
 """Type of a boundary: a call, and the token before which it is, or ``_BEHIND``."""
+
+_BEGIN: Place = -1, _BEHIND
+"""The boundary before the first call."""
 
 
 class Setter(NamedTuple):
@@ -36,6 +44,22 @@ class Setter(NamedTuple):
 
     address: str
     name: str
+
+    def __str__(self) -> str:
+        return f"{self.address} {self.name}"
+
+
+class Setters(NamedTuple):
+    """The setters between two states.
+
+    ``changed`` has what last changed a fact, and ``last`` what set it last, with another value or
+    the same.  ``written`` are the facts, and groups of facts, that were set at all, in the order
+    in which they were set last, with what set them.
+    """
+
+    changed: dict[Path, Setter]
+    last: dict[Path, Setter]
+    written: dict[Path, Setter]
 
 
 def setters_of(
@@ -45,23 +69,49 @@ def setters_of(
     paths: Iterable[Path],
     *,
     options: Options | None = None,
-) -> dict[Path, Setter] | None:
-    """The setters of the facts at ``paths``, which differ between two states of a capture.
+) -> Setters | None:
+    """The setters between two states of a capture, of the facts at ``paths`` those that changed
+    them.
 
-    The capture is played once from its begin, and the facts are compared at each boundary of
-    tokens or calls between the states.  {} if the states are of different contexts or devices, or
-    ``after`` is not the later one; None if more than ``STEPS`` steps are between them.
+    The capture is played once from its begin, and these facts are compared at each boundary of
+    tokens or calls between the states.  There are none if the states are of different contexts or
+    devices, or ``after`` is not the later one; None if more than ``STEPS`` steps are between them.
     """
     span = _place(before), _place(after)
-    owner = next((key for key in ("context", "device") if key in before), "")
+    owner = _owner(before)
     if span[0] >= span[1] or not owner or before[owner] != after.get(owner):
-        return {}
+        return Setters({}, {}, {})
+    values = {path: value_at(before, path) for path in paths}
+    return _followed(capture, span, before, values, options)
+
+
+def last_setters(
+    capture: Recording, facts: Facts, *, options: Options | None = None
+) -> dict[Path, Setter]:
+    """What last set each fact, or group of facts, of a state since the begin of its capture.
+
+    The capture is played once, and no facts are compared: those that no token or call of the DDI
+    names are absent, such as what a created object changes.
+    """
+    found = _followed(capture, (_BEGIN, _place(facts)), facts, {}, options)
+    return {} if found is None else found.written
+
+
+def _followed(
+    capture: Recording,
+    span: tuple[Place, Place],
+    state: Facts,
+    values: dict[Path, Any],
+    options: Options | None,
+) -> Setters | None:
+    """Play a capture to the end of a span; returns the setters in it for the context or device of
+    ``state``, whose facts begin with ``values``; None if it has more than ``STEPS`` steps.
+    """
     options = options or Options()
     driver = Driver(options=options)
     with Document(None) as page:
         player = Player(driver, capture.name, page, Watcher(), options)
-        values = {path: value_at(before, path) for path in paths}
-        follower = _Follower(player, span, before[owner], _facts(driver, player, before), values)
+        follower = _Follower(player, driver, span, state, values)
         driver.command_taps.append(follower.tap)
         with working_at(player.place):
             for record in capture.records():
@@ -70,6 +120,11 @@ def setters_of(
                     break
         player.close(None)
     return None if follower.steps > STEPS else follower.found
+
+
+def _owner(state: Facts) -> str:
+    """The key that has the number of a state's context or device."""
+    return next((key for key in ("context", "device") if key in state), "")
 
 
 def _place(facts: Facts) -> Place:
@@ -95,25 +150,30 @@ def _facts(driver: Driver, player: Player, before: Facts) -> Callable[[], Facts]
 
 
 class _Follower:
-    """Compares facts at the boundaries of a span.  Mutable: it has the values at the last one."""
+    """Compares facts at the boundaries of a span, and notes which are set.  Mutable: it has the
+    values at the last boundary.
+    """
 
     def __init__(
         self,
         player: Player,
+        driver: Driver,
         span: tuple[Place, Place],
-        owner: int,
-        facts: Callable[[], Facts],
+        state: Facts,
         values: dict[Path, Any],
     ) -> None:
         self._player = player
+        self._driver = driver
         self._first, self._last = span
-        self._owner = owner
-        self._facts = facts
+        self._owner: int = state[_owner(state)]
+        self._facts = _facts(driver, player, state)
         self._values = values
         self._setter = Setter("", "")
         self._tokens = 0
+        self._observed: Context | None = None
+        self._noted = Paths()
         self.steps = 0
-        self.found: dict[Path, Setter] = {}
+        self.found = Setters({}, {}, {})
 
     @property
     def done(self) -> bool:
@@ -128,6 +188,9 @@ class _Follower:
         if inside:
             self._begin(Setter(str(number), _name(record)))
         self._player.perform(record)
+        if inside and isinstance(record, EntryCalled):
+            for path in written_by(record):
+                self._noted.add(path)
         if inside or isinstance(record, Called):
             self._compare(self._behind())
 
@@ -140,6 +203,15 @@ class _Follower:
         self._compare(place)
         if self._first <= place < self._last:
             self._begin(Setter(f"{place[0]}:{place[1]}", token.name))
+            self._observe()
+
+    def _observe(self) -> None:
+        """Note what tokens set from now on in the context, which may be a new one."""
+        context = self._driver.context(self._owner)
+        if context is not None and context is not self._observed:
+            self._observed = context
+            self.found.written.clear()
+            observe(context, self._noted.add)
 
     def _behind(self) -> Place:
         """The boundary after the last call."""
@@ -154,18 +226,25 @@ class _Follower:
 
     def _begin(self, setter: Setter) -> None:
         self._setter = setter
-        self.steps += 1
+        self.steps += bool(self._values)
 
     def _compare(self, place: Place) -> None:
         if not self._first < place <= self._last or self.steps > STEPS:
             return
-        facts = self._facts()
+        found, facts = self.found, self._facts() if self._values else {}
         for path, old in self._values.items():
             new = value_at(facts, path)
             if new != old:
                 self._values[path] = new
                 late = place[1] == _BEHIND and _answered(path, old, new)
-                self.found[path] = Setter(str(place[0]), ANSWER) if late else self._setter
+                setter = Setter(str(place[0]), ANSWER) if late else self._setter
+                found.changed[path] = found.last[path] = setter
+            elif path in self._noted:
+                found.last[path] = self._setter
+        for path in self._noted:
+            found.written.pop(path, None)
+            found.written[path] = self._setter
+        self._noted.clear()
 
 
 def _answered(path: Path, old: Any, new: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ from dp2emu.escaping import plain
 from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.playback import events_of
 from dp2emu.explain.resources import Subject, bound_vertices, constants_by_name, write_pictures
-from dp2emu.explain.setters import STEPS, Path, Setter, members, setters_of
+from dp2emu.explain.setters import STEPS, Setter, Setters, members, setters_of, value_at
+from dp2emu.explain.state_writes import Path, Paths
 from dp2emu.replay.player import Recording
 from dp2emu.snapshot import SCHEMA, Moment, shown, snapshot
 
@@ -125,48 +126,166 @@ def _differing(path: tuple[str, ...], before: Any, after: Any) -> Iterator[Chang
         yield from _differing((*path, key), one.get(key), other.get(key))
 
 
-Setters = Mapping[Path, Setter] | None
-"""Type of the setters of changed facts by path; None if too many tokens were between."""
-
-_NO_SETTERS: Setters = {}
+NO_SETTERS = Setters({}, {}, {})
 
 
 def found_setters(
-    capture: Recording, before: Facts, after: Facts, *, options: Options | None = None
-) -> Setters:
-    """The setters of what changed between two states (``setters.setters_of``), by one playback."""
-    paths = [change.path for change in changes(before, after)]
-    return setters_of(capture, before, after, paths, options=options) if paths else {}
-
-
-def changes_json(before: Facts, after: Facts, setters: Setters = _NO_SETTERS) -> Facts:
-    """A JSON object of the changes between two states; ``set_by`` is an address, or null."""
-    known = setters or {}
-    rows = []
-    for change in changes(before, after):
-        address, name = known.get(change.path, (None, None))
-        row = {**change._asdict(), "path": list(change.path)}
-        rows.append({**row, "set_by": address, "set_by_name": name})
-    return {
-        "schema": SCHEMA,
-        "at": before["address"],
-        "against": after["address"],
-        "changes": rows,
-    }
-
-
-def changes_text(before: Facts, after: Facts, setters: Setters = _NO_SETTERS) -> str:
-    """The changes between two states, a line each: ``viewport.width: 640 -> 320, set by 2:6
-    VIEWPORTINFO``.
+    capture: Recording,
+    before: Facts,
+    after: Facts,
+    *,
+    options: Options | None = None,
+    again: bool = False,
+) -> Setters | None:
+    """The setters between two states (``setters.setters_of``), by one playback unless nothing
+    differs and none of what was set ``again`` is wanted; None if there are too many steps.
     """
+    paths = [change.path for change in changes(before, after)]
+    if not paths and not again:
+        return NO_SETTERS
+    return setters_of(capture, before, after, paths, options=options)
+
+
+class Again(NamedTuple):
+    """A fact, or group of facts, that was set between two states and has the same value in both:
+    its path of keys, the value, and what set it last.
+    """
+
+    path: Path
+    value: Any
+    setter: Setter
+
+
+def set_again(before: Facts, after: Facts, setters: Setters) -> Iterator[Again]:
+    """Yield the facts that were set between two states and do not differ, in the order in which
+    they were set last.
+    """
+    changed = Paths()
+    for change in changes(before, after):
+        changed.add(change.path)
+    for path, setter in setters.written.items():
+        above, value = value_at(after, path[:-1]) if path[:-1] else after, value_at(after, path)
+        # A fact that is in neither state, such as the clip plane of a number that no device has.
+        known = value is not None or path[-1] in (members(above) or ())
+        if known and path not in changed:
+            yield Again(path, value, setter)
+
+
+def changes_json(
+    before: Facts, after: Facts, setters: Setters | None = NO_SETTERS, *, again: bool = False
+) -> Facts:
+    """A JSON object of the changes between two states.
+
+    ``set_by`` is the address of what set a fact last and ``changed_by`` of what last changed it,
+    or null.  With ``again`` it has also the facts that were set and do not differ, as ``set``.
+    """
+    found = setters or NO_SETTERS
+    rows = [
+        {
+            **change._asdict(),
+            "path": list(change.path),
+            **_setter_json("set_by", found.last.get(change.path)),
+            **_setter_json("changed_by", found.changed.get(change.path)),
+        }
+        for change in changes(before, after)
+    ]
+    document = _changes_document(before, after, rows)
+    if again:
+        document["set"] = [
+            {"path": list(path), "value": value, **_setter_json("set_by", setter)}
+            for path, value, setter in set_again(before, after, found)
+        ]
+    return document
+
+
+def _changes_document(before: Facts, after: Facts, rows: list[Facts]) -> Facts:
+    places = {"at": before["address"], "against": after["address"]}
+    return {"schema": SCHEMA, **places, "changes": rows}
+
+
+def _setter_json(key: str, setter: Setter | None) -> Facts:
+    address, name = setter or (None, None)
+    return {key: address, f"{key}_name": name}
+
+
+def changes_text(
+    before: Facts, after: Facts, setters: Setters | None = NO_SETTERS, *, again: bool = False
+) -> str:
+    """The changes between two states, a line each: ``viewport.width: 640 -> 320, set by 2:6
+    VIEWPORTINFO``; with ``again`` also the facts that were set and do not differ.
+    """
+    found = setters or NO_SETTERS
     lines = []
-    for path, old, new in changes(before, after):
-        setter = (setters or {}).get(path)
-        end = "" if setter is None else f", set by {setter.address} {setter.name}"
-        lines.append(f"{'.'.join(path)}: {_brief(path, old)} -> {_brief(path, new)}{end}")
+    for change in changes(before, after):
+        changed, last = found.changed.get(change.path), found.last.get(change.path)
+        end = "" if changed is None else f", set by {changed}"
+        lines.append(_line(change) + end + ("" if changed == last else f", again by {last}"))
     if setters is None:
         lines.append(f"setters unknown: more than {STEPS} tokens or calls between the places")
+    if again:
+        lines += [
+            f"{'.'.join(path)}: {_brief(path, value)} again, set by {setter}"
+            for path, value, setter in set_again(before, after, found)
+        ]
+    return _text(lines)
+
+
+def _line(change: Change) -> str:
+    path, before, after = change
+    return f"{'.'.join(path)}: {_brief(path, before)} -> {_brief(path, after)}"
+
+
+def _text(lines: list[str]) -> str:
     return "".join(f"{plain(line)}\n" for line in lines) or "no difference\n"
+
+
+# Two captures
+
+LastSetters = dict[Path, Setter]
+"""Type of the setters of facts and groups of facts (``setters.last_setters``), the last one last.
+"""
+
+
+def _last(setters: LastSetters, path: Path) -> Setter | None:
+    """What last set a fact, a group that has it, or a part of it."""
+    known = Paths()
+    known.add(path)
+    return next((setters[each] for each in reversed(setters) if each in known), None)
+
+
+def differences_json(
+    here: Facts, there: Facts, set_here: LastSetters, set_there: LastSetters
+) -> Facts:
+    """A JSON object of the differences between states of two captures; ``set_by`` is the address
+    of what last set the fact in the first capture, ``against_set_by`` in the other, or null.
+    """
+    rows = [
+        {
+            **change._asdict(),
+            "path": list(change.path),
+            **_setter_json("set_by", _last(set_here, change.path)),
+            **_setter_json("against_set_by", _last(set_there, change.path)),
+        }
+        for change in changes(here, there)
+    ]
+    return _changes_document(here, there, rows)
+
+
+def differences_text(
+    here: Facts, there: Facts, set_here: LastSetters, set_there: LastSetters
+) -> str:
+    """The differences between states of two captures, a line each: ``pixel_shader.handle: 9 -> 7,
+    set by 34:1 SETPIXELSHADER, there by 34:1 SETPIXELSHADER``.
+    """
+    lines = []
+    for change in changes(here, there):
+        pairs = (
+            ("set by", _last(set_here, change.path)),
+            ("there by", _last(set_there, change.path)),
+        )
+        ends = [f", {words} {setter}" for words, setter in pairs if setter is not None]
+        lines.append(_line(change) + "".join(ends))
+    return _text(lines)
 
 
 _BRIEF = 120

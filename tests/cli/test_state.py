@@ -7,10 +7,12 @@ from pathlib import Path
 
 from dp2emu.capture import CaptureWriter
 from dp2emu.capture.recorder import Recorder
+from dp2emu.d3d.dp2structs import Op
+from dp2emu.d3d.enums import RenderState
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.states.bindings import Scissor
 from tests.cli.running import dp2emu
-from tests.replay.authoring import EVENT, SETTING, called, create, issue, sealed
+from tests.replay.authoring import EVENT, SETTING, called, clear, create, issue, sealed, token
 
 
 def stream(tmp_path: Path) -> Path:
@@ -42,6 +44,10 @@ def test_a_moment_that_cannot_be_meant_is_code_2(tmp_path: Path) -> None:
         assert (ran.code, ran.out) == (2, b"")
         assert what in ran.err
     assert dp2emu("state", path).code == 2
+
+
+def fog(value: int) -> bytes:
+    return token(Op.RENDERSTATE, (RenderState.FOGCOLOR, value))
 
 
 def recorded(path: Path) -> Path:
@@ -118,6 +124,58 @@ def test_changes_of_a_direct3d_11_device_end_with_the_function_that_set_them(
     ran = dp2emu("state", path, "--at", "1", "--against", "5")
     assert "device: 1 -> 2\n" in ran.out.decode()
     assert "set by" not in ran.out.decode()
+
+
+def test_set_shows_also_what_was_set_to_the_value_that_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "a.dp2"
+    path.write_bytes(sealed(*SETTING, called(fog(7)), called(fog(7))))
+    assert dp2emu("state", path, "--at", "0", "--against", "1").out == b"no difference\n"
+    ran = dp2emu("state", path, "--at", "0", "--against", "1", "--set")
+    line = b"render_states.D3DRS_FOGCOLOR: 7 again, set by 1:0 RENDERSTATE\n"
+    assert (ran.code, ran.out) == (0, line)
+    document = json.loads(
+        dp2emu("state", path, "--at", "0", "--against", "1", "--set", "--json").out
+    )
+    assert (document["changes"], len(document["set"])) == ([], 1)
+    for more in ((), ("--against-file", path)):
+        ran = dp2emu("state", path, "--at", "0", *more, "--set")
+        assert (ran.code, ran.out) == (2, b"")
+        assert "--set needs --against" in ran.err
+
+
+def test_a_state_is_compared_with_that_of_another_capture(tmp_path: Path) -> None:
+    wrong, right = tmp_path / "wrong.dp2", tmp_path / "right.dp2"
+    wrong.write_bytes(sealed(*SETTING, called(fog(7), clear(1)), called(clear(2))))
+    right.write_bytes(sealed(*SETTING, called(clear(1)), called(fog(9), clear(2))))
+    ran = dp2emu("state", wrong, "--at", "E1", "--against-file", right)
+    assert (ran.code, ran.err) == (0, "")
+    setters = "set by 0:0 RENDERSTATE, there by 1:0 RENDERSTATE"
+    assert ran.out.decode() == f"render_states.D3DRS_FOGCOLOR: 7 -> 9, {setters}\n"
+    there = "--against-file", right, "--against", "E0"
+    ran = dp2emu("state", wrong, "--at", "E1", *there)
+    assert ran.out == b"render_states.D3DRS_FOGCOLOR: 7 -> 0, set by 0:0 RENDERSTATE\n"
+    (row,) = json.loads(dp2emu("state", wrong, "--at", "E1", *there, "--json").out)["changes"]
+    assert (row["before"], row["after"]) == (7, 0)
+    assert (row["set_by"], row["against_set_by"]) == ("0:0", None)
+    assert dp2emu("state", wrong, "--at", "E0", "--against-file", wrong).out == b"no difference\n"
+
+
+def test_errors_of_the_other_capture_name_it(tmp_path: Path) -> None:
+    wrong, right = tmp_path / "wrong.dp2", tmp_path / "right.dp2"
+    wrong.write_bytes(sealed(*SETTING, called(clear(1), clear(2))))
+    right.write_bytes(sealed(*SETTING, called(clear(1))))
+    ran = dp2emu("state", wrong, "--at", "E1", "--against-file", right)
+    assert (ran.code, ran.out) == (2, b"")
+    assert f"{right}: no event at E1: the only event is E0" in ran.err
+    right.write_bytes(sealed(*SETTING, called(issue(9, 1), clear(1)), called(clear(2))))
+    ran = dp2emu("state", wrong, "--at", "E0", "--against-file", right, "--against", "1")
+    assert ran.code == 3
+    assert f"{right}: call 0, offset 0x0, ISSUEQUERY: no query 9" in ran.err
+    whole = sealed(*SETTING, called(clear(1)), called(clear(2)))
+    right.write_bytes(whole[:-20])
+    ran = dp2emu("state", wrong, "--at", "E0", "--against-file", right)
+    assert (ran.code, ran.out) == (2, b"no difference\n")
+    assert str(right) in ran.err
 
 
 def test_two_equal_states_have_no_difference(tmp_path: Path) -> None:

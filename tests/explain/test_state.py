@@ -11,15 +11,17 @@ import pytest
 from dp2emu.capture.records import EntryCalled, Record, SurfaceCreated, SurfaceDestroyed
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, RenderState
+from dp2emu.dp2.states.inspect import Facts
 from dp2emu.errors import UsageError
 from dp2emu.explain import setters
 from dp2emu.explain.address import parse_address
 from dp2emu.explain.playback import events_of
-from dp2emu.explain.setters import Setter
+from dp2emu.explain.setters import Setter, Setters
 from dp2emu.explain.state import (
     Change,
     Looked,
     changes,
+    changes_json,
     changes_text,
     found_setters,
     moment_of,
@@ -114,7 +116,8 @@ def _setter(records: tuple[Record, ...], before: str, after: str) -> Setter | No
     states = [state_at(capture, parse_address(each)) for each in (before, after)]
     found = found_setters(capture, *states)
     assert found is not None
-    return found.get(("render_states", FOGCOLOR))
+    assert found.last.keys() == found.changed.keys()
+    return found.changed.get(("render_states", FOGCOLOR))
 
 
 @pytest.mark.parametrize(
@@ -137,10 +140,40 @@ def test_a_change_is_set_by_the_last_token_between(
     assert _setter(FOGGY, before, after) == expected
 
 
-def test_a_token_that_sets_the_same_value_again_is_no_setter() -> None:
-    assert _setter((*SETTING, called(clear(0), fog(7), fog(7))), "0:0", "0") == Setter(
-        "0:1", "RENDERSTATE"
+def _compared(before: str, after: str, *records: Record) -> tuple[Facts, Facts, Setters]:
+    capture = capture_of(*records)
+    one, other = (state_at(capture, parse_address(each)) for each in (before, after))
+    found = found_setters(capture, one, other, again=True)
+    assert found is not None
+    return one, other, found
+
+
+def test_a_token_that_sets_the_same_value_again_is_named_after_the_one_that_changed_it() -> None:
+    before, after, found = _compared("0:0", "0", *SETTING, called(clear(0), fog(7), fog(7)))
+    path = "render_states", FOGCOLOR
+    assert found.changed[path] == Setter("0:1", "RENDERSTATE")
+    assert found.last[path] == Setter("0:2", "RENDERSTATE")
+    line = f"render_states.{FOGCOLOR}: 0 -> 7, set by 0:1 RENDERSTATE, again by 0:2 RENDERSTATE\n"
+    assert changes_text(before, after, found) == line
+    (row,) = changes_json(before, after, found)["changes"]
+    assert (row["set_by"], row["changed_by"]) == ("0:2", "0:1")
+
+
+def test_facts_that_were_set_to_the_value_that_they_have_are_shown_if_wanted() -> None:
+    unset = token(Op.SETVERTEXSHADERFUNC, (0,))
+    calls = called(fog(7)), called(fog(5), clear(0), unset, fog(7), clear(1))
+    before, after, found = _compared("1:0", "1:4", *SETTING, *calls)
+    assert changes_text(before, after, found) == "no difference\n"
+    assert changes_text(before, after, found, again=True) == (
+        "vertex_shader: none again, set by 1:2 SETVERTEXSHADERFUNC\n"
+        f"render_states.{FOGCOLOR}: 7 again, set by 1:3 RENDERSTATE\n"
     )
+    assert changes_json(before, after, found, again=True)["set"][1] == {
+        "path": ["render_states", FOGCOLOR],
+        "value": 7,
+        "set_by": "1:3",
+        "set_by_name": "RENDERSTATE",
+    }
 
 
 def test_an_answer_at_the_end_of_a_call_is_not_of_its_last_token() -> None:
@@ -152,8 +185,8 @@ def test_an_answer_at_the_end_of_a_call_is_not_of_its_last_token() -> None:
     assert found is not None
     expected = [(c.path, c.before, c.after) for c in changes(before, after)]
     assert expected[-1] == (("queries", "1", "state"), "issued", "idle")
-    assert found[("queries", "1", "state")] == Setter("1", "answer")
-    assert found[("render_states", FOGCOLOR)] == Setter("1:1", "RENDERSTATE")
+    assert found.last[("queries", "1", "state")] == Setter("1", "answer")
+    assert found.last[("render_states", FOGCOLOR)] == Setter("1:1", "RENDERSTATE")
 
 
 def test_a_change_before_the_first_token_is_set_by_the_call() -> None:
