@@ -161,30 +161,31 @@ def _tokens_text(count: int) -> str:
 
 def snapshot_text(facts: Facts) -> str:
     """A snapshot as text: a line for each fact, nested facts indented."""
-    return "".join(f"{plain(line)}\n" for line in _lines(facts, ()))
+    return "".join(f"{plain(line)}\n" for line in _lines(facts, (), facts.get("interface")))
 
 
-def _lines(value: Facts, above: tuple[str, ...]) -> Iterator[str]:
+def _lines(value: Facts, above: tuple[str, ...], interface: Any) -> Iterator[str]:
     indent = "  " * len(above)
     for key, entry in value.items():
         path = (*above, key)
         if isinstance(entry, dict) and entry:
             yield f"{indent}{key}"
-            yield from _lines(entry, path)
+            yield from _lines(entry, path, interface)
         elif isinstance(entry, list) and any(isinstance(part, dict) for part in entry):
             yield f"{indent}{key}"
-            yield from _lines({str(i): part for i, part in enumerate(entry)}, path)
+            yield from _lines({str(i): part for i, part in enumerate(entry)}, path, interface)
         elif isinstance(entry, str) and "\n" in entry:
             yield f"{indent}{key}"
             yield from (f"{indent}  {line}" for line in entry.splitlines())
         else:
-            yield f"{indent}{key}: {shown(entry, path)}"
+            yield f"{indent}{key}: {shown(entry, path, interface)}"
 
 
-def shown(value: Any, path: tuple[str, ...] = ()) -> str:
+def shown(value: Any, path: tuple[str, ...] = (), interface: Any = None) -> str:
     """A fact as text: numbers, or ``none``, ``yes`` and ``no``.
 
-    With the ``path`` of keys of a fact, the SDK name of its number follows, if it has one.
+    With the ``path`` of keys of a fact, the SDK name of its number follows, if it has one in the
+    state's ``interface``.
     """
     if value is None or value == {}:
         return "none"
@@ -192,6 +193,7 @@ def shown(value: Any, path: tuple[str, ...] = ()) -> str:
         return " ".join(map(shown, value)) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    name = fact_name(path, value) if isinstance(value, int) else None
+    version = interface if isinstance(interface, int) else 9
+    name = fact_name(path, value, version) if isinstance(value, int) else None
     text = f"{value:#010x}" if isinstance(value, int) and value >= 0x10000 else str(value)
     return text if name is None else f"{text} ({name})"

@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from dp2emu.capture.records import SurfaceCreated
+from dp2emu.capture.records import ContextCreated, SurfaceCreated
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, RenderState, TransformState
 from dp2emu.errors import Dp2Error, UsageError
@@ -176,7 +176,17 @@ def test_text_has_a_line_for_each_fact() -> None:
 
 def test_text_has_the_sdk_name_of_a_number() -> None:
     states = (RenderState.ZFUNC, 5), (RenderState.COLORWRITEENABLE, 3), (RenderState.SRCBLEND, 99)
-    stage = token(Op.TEXTURESTAGESTATE, (0 | 1 << 16, 4))
+    values = (
+        (1, 4),
+        (2, 0x12),
+        (11, 0x10001),
+        (13, 3),
+        (16, 2),
+        (18, 0),
+        (19, 0x3F000000),
+        (24, 258),
+    )
+    stage = token(Op.TEXTURESTAGESTATE, *((state << 16, value) for state, value in values))
     call = called(token(Op.RENDERSTATE, *states), stage, token(Op.SETVERTEXSHADERDECL, (0x42,)))
     text = snapshot_text(snapshot(capture_of(*SETTING, call), Moment(0)))
     assert "\n  D3DRS_ZFUNC: 5 (D3DCMP_GREATER)\n" in text
@@ -185,4 +195,23 @@ def test_text_has_the_sdk_name_of_a_number() -> None:
     )
     assert "\n  D3DRS_SRCBLEND: 99\n" in text
     assert "\n    D3DTSS_COLOROP: 4 (D3DTOP_MODULATE)\n" in text
+    assert "\n    D3DTSS_COLORARG1: 18 (D3DTA_TEXTURE|D3DTA_COMPLEMENT)\n" in text
+    assert "\n    D3DTSS_TEXCOORDINDEX: 0x00010001 (D3DTSS_TCI_CAMERASPACENORMAL|1)\n" in text
+    assert "\n    D3DTSS_ADDRESSU: 3 (D3DTADDRESS_CLAMP)\n" in text
+    assert "\n    D3DTSS_MAGFILTER: 2 (D3DTEXF_LINEAR)\n" in text
+    assert "\n    D3DTSS_MIPFILTER: 0 (D3DTEXF_NONE)\n" in text
+    assert "\n    D3DTSS_MIPMAPLODBIAS: 0x3f000000 (0.5)\n" in text
+    transform = "D3DTTFF_COUNT2|D3DTTFF_PROJECTED"
+    assert f"\n    D3DTSS_TEXTURETRANSFORMFLAGS: 258 ({transform})\n" in text
     assert "\nvertex_format: 66 (D3DFVF_XYZ|D3DFVF_DIFFUSE)\n" in text
+
+
+def test_filters_before_directx_8_have_their_own_names() -> None:
+    values = (12, 3), (16, 5), (17, 3), (18, 1)
+    stage = token(Op.TEXTURESTAGESTATE, *((state << 16, value) for state, value in values))
+    records = *SETTING[:-1], ContextCreated(1, 7, 2), called(stage)
+    text = snapshot_text(snapshot(capture_of(*records), Moment(0)))
+    assert "\n    D3DTSS_ADDRESS: 3 (D3DTADDRESS_CLAMP)\n" in text
+    assert "\n    D3DTSS_MAGFILTER: 5 (D3DTFG_ANISOTROPIC)\n" in text
+    assert "\n    D3DTSS_MINFILTER: 3 (D3DTFN_ANISOTROPIC)\n" in text
+    assert "\n    D3DTSS_MIPFILTER: 1 (D3DTFP_NONE)\n" in text

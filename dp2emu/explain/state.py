@@ -219,20 +219,21 @@ def changes_text(
     for change in changes(before, after):
         changed, last = found.changed.get(change.path), found.last.get(change.path)
         end = "" if changed is None else f", set by {changed}"
-        lines.append(_line(change) + end + ("" if changed == last else f", again by {last}"))
+        lines.append(
+            _line(change, before, after) + end + ("" if changed == last else f", again by {last}")
+        )
     if setters is None:
         lines.append(f"setters unknown: more than {STEPS} tokens or calls between the places")
-    if again:
-        lines += [
-            f"{'.'.join(path)}: {_brief(path, value)} again, set by {setter}"
-            for path, value, setter in set_again(before, after, found)
-        ]
+    for path, value, setter in set_again(before, after, found) if again else ():
+        text = _brief(path, value, after.get("interface"))
+        lines.append(f"{'.'.join(path)}: {text} again, set by {setter}")
     return _text(lines)
 
 
-def _line(change: Change) -> str:
-    path, before, after = change
-    return f"{'.'.join(path)}: {_brief(path, before)} -> {_brief(path, after)}"
+def _line(change: Change, before: Facts, after: Facts) -> str:
+    path = change.path
+    old = _brief(path, change.before, before.get("interface"))
+    return f"{'.'.join(path)}: {old} -> {_brief(path, change.after, after.get('interface'))}"
 
 
 def _text(lines: list[str]) -> str:
@@ -284,7 +285,7 @@ def differences_text(
             ("there by", _last(set_there, change.path)),
         )
         ends = [f", {words} {setter}" for words, setter in pairs if setter is not None]
-        lines.append(_line(change) + "".join(ends))
+        lines.append(_line(change, here, there) + "".join(ends))
     return _text(lines)
 
 
@@ -292,10 +293,10 @@ _BRIEF = 120
 """Most characters of a value in the text of a change."""
 
 
-def _brief(path: Path, value: Any) -> str:
+def _brief(path: Path, value: Any, interface: Any) -> str:
     if isinstance(value, str) and "\n" in value:
         value = f"{value.splitlines()[0]} ... ({len(value.splitlines())} lines)"
     text = " ".join(f"{key}={shown(each)}" for key, each in value.items()) if isinstance(
         value, dict
-    ) else shown(value, path)  # fmt: skip
+    ) else shown(value, path, interface)  # fmt: skip
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}..."

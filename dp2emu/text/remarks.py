@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntFlag
 from functools import lru_cache
 
 from dp2emu.d3d import enums
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import RenderState, TextureStageState
-from dp2emu.d3d.flags import Clear, ColorWrite, Issue, PatchFlags
+from dp2emu.d3d.flags import ArgumentModifier, Clear, ColorWrite, Issue, PatchFlags
+from dp2emu.d3d.legacy import (
+    MagFilter7,
+    MinFilter7,
+    MipFilter7,
+    TextureStageState7,
+    TextureStageState8,
+)
 from dp2emu.d3d.names import sdk_constant
 from dp2emu.d3d.sdk import SdkEnum, sdk_name, sdk_value
 from dp2emu.d3d.wirenames import FLOAT_RENDER_STATES, WireRenderState, WireTextureStageState
 from dp2emu.number_text import float_text
 
-_RS, _TSS = RenderState, TextureStageState
+_RS, _TSS, _SAMPLER = RenderState, TextureStageState, TextureStageState8
 
 _BLENDS = (_RS.SRCBLEND, _RS.DESTBLEND, _RS.SRCBLENDALPHA, _RS.DESTBLENDALPHA)
 _FUNCTIONS = (_RS.ZFUNC, _RS.ALPHAFUNC, _RS.STENCILFUNC, _RS.CCW_STENCILFUNC)
@@ -45,6 +52,24 @@ _COLOR_WRITES = (
 _STAGE_ENUMS: dict[int, type[SdkEnum]] = dict.fromkeys(
     (_TSS.COLOROP, _TSS.ALPHAOP), enums.TextureOp
 )
+_ARGUMENTS = (
+    _TSS.COLORARG0, _TSS.COLORARG1, _TSS.COLORARG2, _TSS.ALPHAARG0, _TSS.ALPHAARG1,
+    _TSS.ALPHAARG2, _TSS.RESULTARG,
+)  # fmt: skip
+_MODIFIERS = {int(flag): f"D3DTA_{flag.name}" for flag in ArgumentModifier}
+_Transform = enums.TextureTransformFlags
+_ADDRESSES: dict[int, type[SdkEnum]] = dict.fromkeys(
+    (
+        TextureStageState7.ADDRESS, _SAMPLER.ADDRESSU, _SAMPLER.ADDRESSV, _SAMPLER.ADDRESSW
+    ), enums.TextureAddress
+)  # fmt: skip
+_FILTERS: dict[int, type[SdkEnum]] = dict.fromkeys(
+    (_SAMPLER.MAGFILTER, _SAMPLER.MINFILTER, _SAMPLER.MIPFILTER), enums.TextureFilter
+)
+_FILTERS_7: dict[int, type[SdkEnum]] = {
+    _SAMPLER.MAGFILTER: MagFilter7, _SAMPLER.MINFILTER: MinFilter7,
+    _SAMPLER.MIPFILTER: MipFilter7,
+}  # fmt: skip
 _STAGE_FLOATS = {
     _TSS.BUMPENVMAT00, _TSS.BUMPENVMAT01, _TSS.BUMPENVMAT10, _TSS.BUMPENVMAT11,
     _TSS.BUMPENVLSCALE, _TSS.BUMPENVLOFFSET,
@@ -64,11 +89,14 @@ def remark(op: int, values: Values, *, head: bool = False) -> str | None:
     return say(values) if say else None
 
 
-def fact_name(path: Sequence[str], value: int) -> str | None:
-    """The SDK name of a number of a context's state, whose keys are ``path``; None without one.
+def fact_name(path: Sequence[str], value: int, interface: int = 9) -> str | None:
+    """The SDK name of a number of the state of a context of DirectX ``interface``, whose keys are
+    ``path``; None without one.
 
     >>> fact_name(("render_states", "D3DRS_ZFUNC"), 4)
     'D3DCMP_LESSEQUAL'
+    >>> fact_name(("stages", "0", "D3DTSS_COLORARG1"), 0x12)
+    'D3DTA_TEXTURE|D3DTA_COMPLEMENT'
     """
     if path[:1] == ("vertex_format",):
         return fvf_names(value)
@@ -76,7 +104,34 @@ def fact_name(path: Sequence[str], value: int) -> str | None:
         state = sdk_value(WireRenderState, path[-1])
         return None if state is None else _render_state((state, value))
     state = sdk_value(WireTextureStageState, path[-1]) if path[:1] == ("stages",) else None
-    return None if state not in _STAGE_ENUMS else sdk_name(_STAGE_ENUMS[state], value)
+    return None if state is None else _stage_fact(state, value, interface)
+
+
+def _stage_fact(state: int, value: int, interface: int) -> str | None:
+    """The name of a texture stage or sampler state's value; filters have other numbers before
+    DirectX 8.
+    """
+    if state in _ARGUMENTS:
+        return _union(enums.TextureArgument, value, _MODIFIERS)
+    if state == _TSS.TEXTURETRANSFORMFLAGS:
+        return _union(_Transform, value, {int(_Transform.PROJECTED): _Transform.PROJECTED.sdk})
+    if state == _TSS.TEXCOORDINDEX and value >> 16:
+        generated = sdk_name(enums.TexGen, value & ~0xFFFF)
+        return None if generated is None else f"{generated}|{value & 0xFFFF}"
+    if state in (*_STAGE_FLOATS, _SAMPLER.MIPMAPLODBIAS):
+        return float_text(value)
+    filters = _FILTERS_7 if interface < 8 else _FILTERS
+    kind = _STAGE_ENUMS.get(state) or _ADDRESSES.get(state) or filters.get(state)
+    return None if kind is None else sdk_name(kind, value)
+
+
+def _union(kind: type[SdkEnum], value: int, flags: Mapping[int, str]) -> str | None:
+    """The name of a number of ``kind`` and those of the ``flags`` set with it, joined by ``|``;
+    None if the number has none.
+    """
+    name = sdk_name(kind, value & ~sum(flags))
+    set_flags = (each for flag, each in flags.items() if value & flag)
+    return None if name is None else "|".join((name, *set_flags))
 
 
 @lru_cache(maxsize=256)
