@@ -19,7 +19,7 @@ from dp2emu.argument_check import checked
 from dp2emu.capture import records
 from dp2emu.capture.records import Record
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.errors import Absent, Dp2Error, UsageError
 from dp2emu.explain.accesses import Access, Span, accesses_of, overlaps, root_of
 from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.events import Event, written_surfaces
@@ -34,6 +34,9 @@ _RESOURCE = re.compile(r"(object:)?([0-9]{1,18})")
 _RANGE = re.compile(r"(0x[0-9a-fA-F]{1,16}|[0-9]{1,18})(?:-(0x[0-9a-fA-F]{1,16}|[0-9]{1,18})?)?")
 
 NO_WRITER = -1
+
+_OPEN = 1 << 62
+"""The end of a range that ends with the resource."""
 
 
 class Resource(msgspec.Struct, frozen=True):
@@ -69,7 +72,7 @@ def parse_range(text: str) -> Span:
     first = int(found[1], 0)
     if "-" not in text:
         return first, first + 1
-    end = 1 << 62 if found[2] is None else int(found[2], 0) + 1
+    end = _OPEN if found[2] is None else int(found[2], 0) + 1
     if end <= first:
         raise UsageError(f"{text} is no range: its end is before its begin")
     return first, end
@@ -150,6 +153,7 @@ class AccessLog(Observer):
         self._resource = resource
         self._at = at
         self._memory: _Memory | None = None
+        self._largest = 0
         self._writers: list[Event | None] = [None]
         self._bound: list[Event] = []
         self._readers: list[Reader] = []
@@ -177,6 +181,7 @@ class AccessLog(Observer):
         surface = self._found(stage)
         if surface is not None and (self._memory is None or surface is not self._memory.surface):
             self._memory = _Memory(surface)
+            self._largest = max(self._largest, surface.data.nbytes)
             self._readers.clear()
             self._bound.clear()
         elif self._memory is not None and surface is not None:
@@ -277,8 +282,8 @@ class AccessLog(Observer):
     def answer(self, span: Span | None = None) -> Answer:
         """The writers and readers of a range, by default of the whole resource.
 
-        Raises UsageError for a resource that no event accessed, a range outside of it, and an
-        address without event.
+        Raises Absent for a resource that no event accessed, a range that begins outside of it or
+        ends where it never had a byte, and an address without event.
         """
         if self._at is not None:
             find(self.events, self._at)
@@ -286,11 +291,14 @@ class AccessLog(Observer):
             self._freeze()
         frozen = self._frozen
         if frozen is None or frozen.memory is None or frozen.owner is None:
-            raise UsageError(f"no event accesses {self._resource} up to there")
+            raise Absent(f"no event accesses {self._resource} up to there")
         size = frozen.memory.surface.data.nbytes
         first, end = span or (0, size)
         if first >= size:
-            raise UsageError(f"{self._resource} has {size} bytes, no byte {first}")
+            raise Absent(f"{self._resource} has {size} bytes, no byte {first}")
+        if self._largest < end < _OPEN:
+            size = self._largest
+            raise Absent(f"{self._resource} has at most {size} bytes, no byte {end - 1}")
         return self._answer(frozen, frozen.owner, (first, min(end, size)), size)
 
     def _answer(self, frozen: _Frozen, owner: NDArray[np.int32], span: Span, size: int) -> Answer:

@@ -7,15 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dp2emu.capture.records import MemoryWritten, Record, SurfaceCreated, SurfaceDestroyed
 from dp2emu.dp2.options import Options
-from dp2emu.errors import UsageError
+from dp2emu.errors import Absent, UsageError
 from dp2emu.explain.address import parse_address
 from dp2emu.explain.events import Event
 from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.explain.writers import Answer, Resource, accesses_to, parse_range, parse_resource
 from dp2emu.gpu.command.packets import Packet
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.shader.engines import ENGINES
 from tests.explain.opening import FIRST_LIGHT, FOLDER, opened
+from tests.replay.authoring import SETTING, called, capture_of, clear
 
 MOVES = FOLDER / "moves.dp2"
 
@@ -111,6 +114,23 @@ def test_what_is_not_there_is_a_usage_error(
 ) -> None:
     with pytest.raises(UsageError, match=why):
         asked(FIRST_LIGHT, resource, span, at)
+
+
+def test_a_range_ends_where_the_resource_once_had_bytes() -> None:
+    def written(size: int) -> tuple[Record, ...]:
+        desc = SurfaceDesc(5, SurfaceKind.VERTEXBUFFER, size)
+        return SurfaceCreated(desc), MemoryWritten(5, 0, bytes(size)), called(clear(0))
+
+    capture = capture_of(*SETTING, *written(64), SurfaceDestroyed(5), *written(32))
+
+    def answer(span: str) -> tuple[int, int]:
+        return accesses_to(capture, Resource(5), parse_range(span)).span
+
+    assert [answer(span) for span in ("0-31", "8-63", "8-")] == [(0, 32), (8, 32), (8, 32)]
+    wrong = ("0-64", "at most 64 bytes, no byte 64"), ("32-40", "32 bytes, no byte 32")
+    for span, message in wrong:
+        with pytest.raises(Absent, match=f"surface 5 has {message}$"):
+            answer(span)
 
 
 def test_texts_of_resources_and_ranges() -> None:
