@@ -15,7 +15,7 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts, facts_of
 from dp2emu.dp2.table import Token
-from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.errors import Absent, Dp2Error, UsageError
 from dp2emu.escaping import plain
 from dp2emu.places import working_at
 from dp2emu.replay import Watcher
@@ -77,7 +77,7 @@ def snapshot(
                         return facts
     count = player.tally.calls or player.tally.entries
     what = f"{count} calls" + (f", then {capture.damage}" if capture.damage else "")
-    raise UsageError(f"no call {at.call}: the capture has {what}", stream=capture.name)
+    raise Absent(f"no call {at.call}: the capture has {what}", stream=capture.name)
 
 
 def _device_of(record: EntryCalled, last: int) -> int:
@@ -93,12 +93,12 @@ def _device_facts(
 ) -> Facts:
     if at.token is not None:
         what = f"call {at.call} is {record.entry}, a function of the Direct3D 10/11 interface"
-        raise UsageError(f"no token {at.token}: {what}")
+        raise Absent(f"no token {at.token}: {what}")
     assert player.facade is not None
     try:
         facts = player.facade.facts(device)
     except UsageError as error:
-        raise UsageError(f"call {at.call}: {error.what}") from None
+        raise Absent(f"call {at.call}: {error.what}") from None
     where = {"schema": SCHEMA, "call": at.call, "token": None, "entry": record.entry}
     more = {} if visit is None else visit(player.facade.finished(device))
     return {**where, "device": device, **facts, **more}
@@ -139,13 +139,13 @@ class _Observer:
             number = self._at.call
             there = f"call {number} executes {_tokens_text(self._tokens)}"
             what = f"{there}; {number} means after the last"
-            raise UsageError(f"no token {self._at.token}: {what}")
+            raise Absent(f"no token {self._at.token}: {what}")
         return self._found
 
     def _document(self, call: Call, place: Facts) -> Facts:
         context = self._driver.context(call.dwhContext)
         if context is None:
-            raise UsageError(f"call {self._at.call}: context {call.dwhContext} does not exist")
+            raise Absent(f"call {self._at.call}: context {call.dwhContext} does not exist")
         where = {"schema": SCHEMA, "call": self._at.call, "token": self._at.token}
         facts = {**where, **place, **facts_of(context)}
         if self._visit is None:

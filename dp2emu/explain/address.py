@@ -17,14 +17,20 @@ FORMS = "E12, 7:3 (call:token), 7, @456 (API call) or frame 2"
 MEANING = "EVENT is an address such as E12, 7:3, @456 or 'frame 2'."
 """Sentence about the forms of an address, for the help of verbs."""
 
-_NUMBER = r"([0-9]{1,18})"
-_FORMS = (
-    ("event", re.compile(rf"[eE]{_NUMBER}")),
-    ("place", re.compile(rf"{_NUMBER}:{_NUMBER}(?:\.{_NUMBER})?")),
-    ("call", re.compile(rf"{_NUMBER}(?:\.{_NUMBER})?")),
-    ("api_call", re.compile(rf"@{_NUMBER}")),
-    ("frame", re.compile(rf"(?:f|frame ?){_NUMBER}")),
+_NUMBER = r"([0-9]{1,40})"
+_FORMS = tuple(
+    (name, re.compile(pattern, re.IGNORECASE))
+    for name, pattern in (
+        ("event", rf"e{_NUMBER}"),
+        ("place", rf"{_NUMBER}:{_NUMBER}(?:\.{_NUMBER})?"),
+        ("call", rf"{_NUMBER}(?:\.{_NUMBER})?"),
+        ("api_call", rf"@{_NUMBER}"),
+        ("frame", rf"(?:f|frame ?){_NUMBER}"),
+    )
 )
+
+_PLACES = 8
+"""Most places of a call that an error names."""
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -104,8 +110,9 @@ def _there(events: Sequence[Event], address: Address) -> str:
         return f"the nearest API call with an event is @{near}"
     calls = {event.call for event in events if event.call is not None}
     if address.call in calls:
-        places = dict.fromkeys(event.place for event in events if event.call == address.call)
-        return f"call {address.call} has events at {', '.join([*places][:8])}"
+        places = [*dict.fromkeys(event.place for event in events if event.call == address.call)]
+        more = f" and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
+        return f"call {address.call} has events at {', '.join(places[:_PLACES])}{more}"
     if not calls:
         return "no call has events"
     nearest = min(calls, key=lambda number: abs(number - (address.call or 0)))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from dp2emu.capture import records
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts
-from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.errors import Absent, Dp2Error
 from dp2emu.escaping import plain
 from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.playback import events_of
@@ -39,7 +39,7 @@ def moment_of(capture: Recording, address: Address, *, options: Options | None =
         return Moment(entry)
     event = find(events, address)
     if event.call is None:
-        raise UsageError(f"{event.address}: {event.name} comes before the first call")
+        raise Absent(f"{event.address}: {event.name} comes before the first call")
     if event.token is None and hasattr(records, event.name):
         # A record between calls has the number of the next one.
         return Moment(max(event.call - 1, 0))

@@ -39,7 +39,12 @@ def test_a_fault_on_the_way_is_code_3(tmp_path: Path) -> None:
 
 def test_a_moment_that_cannot_be_meant_is_code_2(tmp_path: Path) -> None:
     path = stream(tmp_path)
-    for at, what in (("x", "expected E12, 7:3 (call:token)"), ("9", "no call 9")):
+    for at, what in (
+        ("x", "expected E12, 7:3 (call:token)"),
+        ("9", f"{path}: no call 9"),
+        ("1:999", f"{path}: no token 999: call 1 executes token 0"),
+        ("@99999999999999999999", f"{path}: no event at @99999999999999999999: "),
+    ):
         ran = dp2emu("state", path, "--at", at)
         assert (ran.code, ran.out) == (2, b"")
         assert what in ran.err

@@ -25,13 +25,13 @@ EVENTS = [
 @pytest.mark.parametrize(
     ("text", "number"),
     [("E2", 2), ("e2", 2), ("3:5", 1), ("3:5.0", 1), ("3", 0), ("4", 2), ("@41", 2),
-     ("frame 0", 1), ("f1", 3), ("frame1", 3)],
+     ("frame 0", 1), ("f1", 3), ("frame1", 3), ("FRAME 0", 1), ("F1", 3)],
 )  # fmt: skip
 def test_every_form_finds_its_event(text: str, number: int) -> None:
     assert find(EVENTS, parse_address(text)).number == number
 
 
-@pytest.mark.parametrize("text", ["", "E", "x", "3:", ":3", "-1", "E" + "9" * 40, "@", "E1 ", "٣"])
+@pytest.mark.parametrize("text", ["", "E", "x", "3:", ":3", "-1", "E" + "9" * 41, "@", "E1 ", "٣"])
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="expected E12"):
         parse_address(text)
@@ -40,7 +40,8 @@ def test_other_texts_are_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "there"),
     [("E4", "events E0 to E3"), ("3:2", "call 3 has events at 3:1, 3:5"), ("9", "event is 4"),
-     ("@50", "is @41"), ("frame 2", "frames 0 to 1")],
+     ("@50", "is @41"), ("frame 2", "frames 0 to 1"), ("E" + "9" * 40, "events E0 to E3"),
+     ("@" + "9" * 40, "no event at @9+: .* is @41"), ("9" * 40, "event is 4")],
 )  # fmt: skip
 def test_a_place_without_an_event_names_the_nearest(text: str, there: str) -> None:
     with pytest.raises(UsageError, match=there):
@@ -50,3 +51,9 @@ def test_a_place_without_an_event_names_the_nearest(text: str, there: str) -> No
 def test_an_address_of_no_events_is_refused() -> None:
     with pytest.raises(UsageError, match="no events"):
         find([], Address("E0", event=0))
+
+
+def test_places_that_are_not_named_are_counted() -> None:
+    events = [event(number, 0, 3, 2 * number, None) for number in range(11)]
+    with pytest.raises(UsageError, match=r"at 3:0, 3:2, .*, 3:14 and 3 more$"):
+        find(events, parse_address("3:1"))
