@@ -132,7 +132,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         code = cli.main(arguments, prog_name="dp2emu", standalone_mode=False)
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else "dp2emu"
-        complain(f"{error.format_message()} (see {where} --help)")
+        what = error.format_message().replace("\n\t", " ")  # a list of choices has these
+        complain(f"{what} (see {where} --help)")
         return UNUSABLE
     except click.ClickException as error:
         complain(error.format_message())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from dp2emu.cli.captures import Verb, with_options
-from dp2emu.cli.number_range import FloatRange
+from dp2emu.cli.number_range import FloatRange, IntRange
 from dp2emu.escaping import plain
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def with_allowance(tolerance: int, share: float, across: int | None) -> Callable
     """
     options = (
         click.option(
-            "--tolerance", metavar="N", type=click.IntRange(0, 255), default=tolerance,
+            "--tolerance", metavar="N", type=IntRange(0, 255), default=tolerance,
             show_default=True, help="Tolerated difference of a channel, of 255.",
         ),
         click.option(
@@ -33,7 +33,7 @@ def with_allowance(tolerance: int, share: float, across: int | None) -> Callable
             show_default=True, help="Pixels that must be within the tolerance.",
         ),
         click.option(
-            "--across", metavar="N", type=click.IntRange(0), default=across, show_default=True,
+            "--across", metavar="N", type=IntRange(0), default=across, show_default=True,
             help="Width in pixels of the largest connected region that may be beyond it.",
         ),
     )  # fmt: skip

@@ -14,7 +14,7 @@ import click
 from dp2emu.batch import Limits, Results, batch, batch_on, parse_shard, shard_of
 from dp2emu.cli.captures import with_limits
 from dp2emu.cli.junit import with_junit, write_junit
-from dp2emu.cli.number_range import FloatRange
+from dp2emu.cli.number_range import FloatRange, IntRange
 from dp2emu.cli.options import TIMING, with_driver_options
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, progress_over, say, worst
 from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
@@ -29,7 +29,7 @@ CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
 
 @verb_command("batch")
 @click.argument("files", metavar="FILES...", type=INPUT, nargs=-1, required=True)
-@click.option("--jobs", metavar="N", type=click.IntRange(1, 1024), help="Files at a time.")
+@click.option("--jobs", metavar="N", type=IntRange(1, 1024), help="Files at a time.")
 @click.option("--dask", metavar="ADDRESS", help="Use the dask cluster with this scheduler.")
 @click.option("--shard", metavar="K/N", default="1/1", help="Only the K-th of N parts.")
 @click.option(
@@ -42,7 +42,7 @@ CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
     help="Time a file may take.",
 )  # fmt: skip
 @click.option(
-    "--memory", metavar="MIB", type=click.IntRange(0), default=0,
+    "--memory", metavar="MIB", type=IntRange(0), default=0,
     help="Memory a file may take; 0, the default: any.",
 )  # fmt: skip
 @with_junit

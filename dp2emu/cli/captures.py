@@ -14,6 +14,7 @@ import click
 from dp2emu.capture import BareOptions, open_capture
 from dp2emu.capture.reader import begins_as_text
 from dp2emu.cli.file_kinds import check_stream
+from dp2emu.cli.number_range import IntRange
 from dp2emu.cli.outcome import FINE, UNUSABLE, complain, worst
 from dp2emu.cli.paths import INPUT
 from dp2emu.d3d.enums import Format
@@ -80,7 +81,7 @@ _BARE: tuple[Any, ...] = (
     _option("--size", "WxH", _size, "640x480", "target size, 640x480 by default."),
     _option("--format", "FORMAT", _format, "X8R8G8B8", "target, X8R8G8B8 by default."),
     _option("--depth", "FORMAT", _format, "none", "depth surface, none by default."),
-    _option("--interface", "6..9", click.IntRange(6, 9), "9", "DirectX version of the context."),
+    _option("--interface", "6..9", IntRange(6, 9), "9", "DirectX version of the context."),
 )
 _FIELDS = ("fvf", "vertices", "vertex_size", "size", "format", "depth", "interface")
 

@@ -9,6 +9,7 @@ from typing import TextIO
 import click
 
 from dp2emu.cli.captures import Opened, capture_verb
+from dp2emu.cli.number_range import IntRange
 from dp2emu.cli.options import with_driver_options, with_timing
 from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import verb_command
@@ -34,10 +35,10 @@ LONGEST = 4096
 @capture_verb("debug")
 @click.argument("event")
 @click.argument("what", type=click.Choice([*LANES]))
-@click.argument("numbers", type=click.IntRange(0, (1 << 32) - 1), nargs=-1)
-@click.option("--sample", type=click.IntRange(0, 31), help="Sample of the pixel.")
-@click.option("--primitive", type=click.IntRange(0), help="Primitive that covers the pixel.")
-@click.option("--instance", type=click.IntRange(0), help="Instance of the draw.")
+@click.argument("numbers", type=IntRange(0, (1 << 32) - 1), nargs=-1)
+@click.option("--sample", type=IntRange(0, 31), help="Sample of the pixel.")
+@click.option("--primitive", type=IntRange(0), help="Primitive that covers the pixel.")
+@click.option("--instance", type=IntRange(0), help="Instance of the draw.")
 @click.option(
     "--break",
     "breaks",

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 from dp2emu.cli.captures import Verb, with_options
+from dp2emu.cli.number_range import IntRange
 from dp2emu.cli.outcome import say
 from dp2emu.cli.paths import OUTPUT, Once
 from dp2emu.dp2.options import Options
@@ -22,7 +23,7 @@ _OPTIONS: tuple[Any, ...] = (
         help="Pictures after the event there: E12, 7:3 (call:token), @456 or frame 2.",
     ),
     click.option(
-        "--every", metavar="N", type=click.IntRange(1), help="Pictures after every Nth event."
+        "--every", metavar="N", type=IntRange(1), help="Pictures after every Nth event."
     ),
     click.option(
         "--strip", metavar="FILE", type=OUTPUT,

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from dp2emu.cli.junit import with_junit, write_junit
-from dp2emu.cli.number_range import FloatRange
+from dp2emu.cli.number_range import FloatRange, IntRange
 from dp2emu.cli.outcome import DIFFERS, FINE, say
 from dp2emu.cli.paths import verb_command
 from dp2emu.errors import UsageError
@@ -34,25 +34,25 @@ _WORKER_SECONDS = 30.0
 @click.option("--target", metavar="NAME", default="device", show_default=True, help="See --list.")
 @click.option("--rig", metavar="SPEC", help="Fuzz a driver: native:LIBRARY or pipe:COMMAND.")
 @click.option(
-    "--ddi", type=click.IntRange(6, 9), default=9, show_default=True,
+    "--ddi", type=IntRange(6, 9), default=9, show_default=True,
     help="DirectX version of the driver of --rig, whose tokens it gets.",
 )  # fmt: skip
 @click.option(
     "--tolerance",
-    type=click.IntRange(0, 255),
+    type=IntRange(0, 255),
     default=0,
     show_default=True,
     help="Difference of colour channels from the emulator's that --rig allows; 255: any.",
 )
 @click.option("--list", "listed", is_flag=True, help="List the targets.")
 @click.option("--seconds", type=FloatRange(0.1), help="Duration of the campaign.")
-@click.option("--execs", type=click.IntRange(1), help="Number of inputs to try.")
+@click.option("--execs", type=IntRange(1), help="Number of inputs to try.")
 @click.option(
     "--corpus", metavar="DIR", type=click.Path(file_okay=False), default="fuzz",
     show_default=True, help="Folder of the corpus, and of DIR/findings; campaigns may share it.",
 )  # fmt: skip
-@click.option("--jobs", metavar="N", type=click.IntRange(1, 1024), default=1, help="Processes.")
-@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the random inputs.")
+@click.option("--jobs", metavar="N", type=IntRange(1, 1024), default=1, help="Processes.")
+@click.option("--seed", type=IntRange(0), default=0, help="Seed of the random inputs.")
 @click.option(
     "--timeout", type=FloatRange(0.1),
     help="CPU seconds that an input may take, 10 or more by default; of --rig seconds, 2.",

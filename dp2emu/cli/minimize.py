@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from dp2emu.cli.captures import Opened, capture_verb
-from dp2emu.cli.number_range import FloatRange
+from dp2emu.cli.number_range import FloatRange, IntRange
 from dp2emu.cli.outcome import FINE, say
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.fuzz.minimize import TRIES, Check, minimize, save
@@ -24,7 +24,7 @@ from dp2emu.fuzz.minimize import TRIES, Check, minimize, save
     "-o", "--out", metavar="FILE", type=OUTPUT, required=True, help="The minimized capture."
 )
 @click.option(
-    "--tries", type=click.IntRange(1), default=TRIES, show_default=True,
+    "--tries", type=IntRange(1), default=TRIES, show_default=True,
     help="Maximum number of captures to try.",
 )  # fmt: skip
 @click.option("--timeout", type=FloatRange(0.1), default=60.0, help="Seconds CMD may take.")

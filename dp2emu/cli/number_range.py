@@ -1,4 +1,4 @@
-"""The type of options whose value is a number in a range."""
+"""The types of arguments and options whose value is a number in a range."""
 
 from __future__ import annotations
 
@@ -6,6 +6,18 @@ import math
 from typing import Any
 
 import click
+
+
+class IntRange(click.IntRange):
+    """A whole number in a range; of another text the error says that."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number.  Raises BadParameter."""
+        try:
+            int(value)
+        except ValueError:
+            self.fail(f"{value!r:.60} is not a whole number.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class FloatRange(click.FloatRange):

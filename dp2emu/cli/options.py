@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from dp2emu.cli.captures import Verb, given_limits, with_options
+from dp2emu.cli.number_range import IntRange
 from dp2emu.cli.outcome import say
 from dp2emu.cli.paths import INPUT, Specification
 from dp2emu.dp2.options import Options
@@ -27,7 +28,7 @@ _DRIVER = (
         help="Rendering by NumPy, by machine code, or by both with an error where they differ.",
     ),
     click.option(
-        "--threads", type=click.IntRange(min=0), default=0,
+        "--threads", type=IntRange(min=0), default=0,
         help="Rendering threads of an engine that compiles; 0, the default: one a processor.",
     ),
 )  # fmt: skip

@@ -5,6 +5,7 @@ and ``--timeout``.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -70,17 +71,32 @@ class _Given(NamedTuple):
     suffix: str = ""
 
 
+_NEGATIVE = re.compile(r"-[0-9][0-9-]*")
+"""An argument that is a negative number, or a range from one."""
+
+
 class VerbCommand(click.Command):
     """The command of a verb.  Before it runs, options that exclude each other and outputs that are
     inputs too are refused."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse arguments.  Raises click.UsageError for options that exclude each other, and for
-        a ``Once`` option that is given twice.
+        """Parse arguments.  Raises click.UsageError for options that exclude each other, for a
+        ``Once`` option that is given twice, and for a negative number, which looks as an option.
         """
-        if not ctx.resilient_parsing and "--help" not in args:
-            self._check_options(ctx, list(args))
-        return super().parse_args(ctx, args)
+        try:
+            if not ctx.resilient_parsing and "--help" not in args:
+                self._check_options(ctx, list(args))
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption:
+            names = [each for each in self.params if isinstance(each, click.Argument)][1:]
+            negative = next(filter(_NEGATIVE.fullmatch, args), None)
+            if negative is None or not names:
+                raise
+            words = [(each.metavar or each.name or "").strip("[]").upper() for each in names]
+            listed = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+            raise click.UsageError(
+                f"expected 0 or more for {listed}, got {negative}", ctx
+            ) from None
 
     def _check_options(self, ctx: click.Context, args: list[str]) -> None:
         order = self.make_parser(ctx).parse_args(args)[2]

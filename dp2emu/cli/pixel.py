@@ -7,6 +7,7 @@ import json
 import click
 
 from dp2emu.cli.captures import Opened, capture_verb
+from dp2emu.cli.number_range import IntRange
 from dp2emu.cli.options import with_driver_options, with_timing
 from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import Once, verb_command
@@ -18,8 +19,8 @@ from dp2emu.explain.pixel_text import lines_of
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.replay import Watcher
 
-_COORDINATE = click.IntRange(0, 65535)
-_NUMBER = click.IntRange(0, (1 << 63) - 1)
+_COORDINATE = IntRange(0, 65535)
+_NUMBER = IntRange(0, (1 << 63) - 1)
 
 
 @verb_command("pixel", more=MEANING)
@@ -31,7 +32,7 @@ _NUMBER = click.IntRange(0, (1 << 63) - 1)
     help="Surface, by default the one that is shown last.",
 )  # fmt: skip
 @click.option("--subresource", type=_COORDINATE, default=0, help="Level, face or slice; 0.")
-@click.option("--sample", type=click.IntRange(0, 7), help="One sample of a multisampled target.")
+@click.option("--sample", type=IntRange(0, 7), help="One sample of a multisampled target.")
 @click.option("--at", cls=Once, metavar="EVENT", help="Only the history until this event.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 @with_timing

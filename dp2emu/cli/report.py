@@ -13,6 +13,7 @@ import click
 
 from dp2emu.cli.allowances import with_allowance
 from dp2emu.cli.captures import Opened, capture_verb, opened_capture
+from dp2emu.cli.number_range import IntRange
 from dp2emu.cli.options import with_driver_options, with_timing
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, say, worst
 from dp2emu.cli.paths import INPUT_PICTURES, OUTPUT, verb_command
@@ -46,7 +47,7 @@ _BACKWARD = re.compile(r"[eE]?\d{1,9}-[eE]?\d{1,9}")
     "pixels",
     metavar="X Y",
     nargs=2,
-    type=click.IntRange(0, 65535),
+    type=IntRange(0, 65535),
     multiple=True,
     help="Put the history of this pixel on the page.",
 )

@@ -10,6 +10,7 @@ import click
 
 from dp2emu.cli.captures import with_limits
 from dp2emu.cli.file_kinds import check_file
+from dp2emu.cli.number_range import IntRange
 from dp2emu.cli.options import with_driver_options, with_scenario, with_timing
 from dp2emu.cli.outcome import FAULTS, FINE, complain, outcome_of, say, worst
 from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
@@ -28,7 +29,7 @@ from dp2emu.scene import SceneResult, play_scene
 )
 @with_timing
 @click.option(
-    "--command-bytes", metavar="N", type=click.IntRange(64, 1 << 24), default=COMMAND_BYTES,
+    "--command-bytes", metavar="N", type=IntRange(64, 1 << 24), default=COMMAND_BYTES,
     show_default=True, help="Size of the command buffer; a smaller one leads to more calls.",
 )  # fmt: skip
 @with_scenario

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import click
 
 from dp2emu.cli.captures import Opened, capture_verb, opened_capture, tell_damage
+from dp2emu.cli.number_range import IntRange
 from dp2emu.cli.options import with_driver_options
 from dp2emu.cli.outcome import FINE, Faults, worst
 from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
@@ -54,7 +55,7 @@ from dp2emu.snapshot import snapshot_text
     help="Write a picture of each bound texture and target.",
 )  # fmt: skip
 @click.option(
-    "--rows", metavar="N", type=click.IntRange(0, 1 << 20), default=0,
+    "--rows", metavar="N", type=IntRange(0, 1 << 20), default=0,
     help="Show the first N vertices of the bound buffers, as the declaration says.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")

@@ -294,3 +294,29 @@ def test_full_disk_is_one_line(capture: Path, capsys: pytest.CaptureFixture[str]
 def test_what_is_not_a_number_is_in_no_range(line: str) -> None:
     ran = dp2emu(*line.split())
     assert (ran.code, "nan is not a number" in ran.err) == (2, True), ran
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("pixel FILE -1 0", "expected 0 or more for X and Y, got -1"),
+        ("readers FILE 4 -5", "expected 0 or more for RESOURCE and RANGE, got -5"),
+        ("mesh FILE -3", "expected 0 or more for EVENT, got -3"),
+        ("pixel FILE 1 1 -q", "No such option '-q'."),
+        ("replay FILE -1", "No such option '-1'."),
+        ("pixel FILE a 0", "Invalid value for 'X': 'a' is not a whole number."),
+        ("pixel FILE 0 70000", "Invalid value for 'Y': 70000 is not in the range 0<=x<=65535."),
+        ("state FILE --at 0 --rows 1.5", "'1.5' is not a whole number."),
+        (
+            "debug FILE E3",
+            "Missing argument '{pixel|vertex|primitive|thread}'."
+            " Choose from: pixel, vertex, primitive, thread (see ",
+        ),
+    ],
+)
+def test_a_wrong_argument_is_told_what_is_expected(line: str, what: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.dp2"
+    path.write_bytes(sealed(*SETTING, called(clear(1))))
+    ran = dp2emu(*line.replace("FILE", str(path)).split())
+    assert (ran.code, ran.out) == (2, b"")
+    assert what in ran.err
