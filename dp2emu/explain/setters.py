@@ -85,16 +85,36 @@ def setters_of(
     return _followed(capture, span, before, values, options)
 
 
+class LastSetters:
+    """What last set the facts of a state; ``written`` are facts and groups of facts, the last one
+    last.
+    """
+
+    def __init__(self, written: Mapping[Path, Setter]) -> None:
+        self._exact: dict[Path, tuple[int, Setter]] = {}
+        self._above: dict[Path, tuple[int, Setter]] = {}
+        for order, (path, setter) in enumerate(written.items()):
+            self._exact[path] = order, setter
+            for length in range(1, len(path) + 1):
+                self._above[path[:length]] = order, setter
+
+    def of(self, path: Path) -> Setter | None:
+        """What last set a fact, a part of it or a group that has it; None if nothing did."""
+        groups = (self._exact.get(path[:length]) for length in range(1, len(path)))
+        found = [each for each in (self._above.get(path), *groups) if each is not None]
+        return max(found)[1] if found else None
+
+
 def last_setters(
     capture: Recording, facts: Facts, *, options: Options | None = None
-) -> dict[Path, Setter]:
-    """What last set each fact, or group of facts, of a state since the begin of its capture.
+) -> LastSetters:
+    """What last set each fact of a state since the begin of its capture.
 
     The capture is played once, and no facts are compared: those that no token or call of the DDI
-    names are absent, such as what a created object changes.
+    names have no setter, such as what a created object changes.
     """
     found = _followed(capture, (_BEGIN, _place(facts)), facts, {}, options)
-    return {} if found is None else found.written
+    return LastSetters({} if found is None else found.written)
 
 
 def _followed(

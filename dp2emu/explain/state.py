@@ -14,7 +14,15 @@ from dp2emu.escaping import plain
 from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.playback import events_of
 from dp2emu.explain.resources import Subject, bound_vertices, constants_by_name, write_pictures
-from dp2emu.explain.setters import STEPS, Setter, Setters, members, setters_of, value_at
+from dp2emu.explain.setters import (
+    STEPS,
+    LastSetters,
+    Setter,
+    Setters,
+    members,
+    setters_of,
+    value_at,
+)
 from dp2emu.explain.state_writes import Path, Paths
 from dp2emu.replay.player import Recording
 from dp2emu.snapshot import SCHEMA, Moment, shown, snapshot
@@ -242,17 +250,6 @@ def _text(lines: list[str]) -> str:
 
 # Two captures
 
-LastSetters = dict[Path, Setter]
-"""Type of the setters of facts and groups of facts (``setters.last_setters``), the last one last.
-"""
-
-
-def _last(setters: LastSetters, path: Path) -> Setter | None:
-    """What last set a fact, a group that has it, or a part of it."""
-    known = Paths()
-    known.add(path)
-    return next((setters[each] for each in reversed(setters) if each in known), None)
-
 
 def differences_json(
     here: Facts, there: Facts, set_here: LastSetters, set_there: LastSetters
@@ -264,8 +261,8 @@ def differences_json(
         {
             **change._asdict(),
             "path": list(change.path),
-            **_setter_json("set_by", _last(set_here, change.path)),
-            **_setter_json("against_set_by", _last(set_there, change.path)),
+            **_setter_json("set_by", set_here.of(change.path)),
+            **_setter_json("against_set_by", set_there.of(change.path)),
         }
         for change in changes(here, there)
     ]
@@ -280,10 +277,7 @@ def differences_text(
     """
     lines = []
     for change in changes(here, there):
-        pairs = (
-            ("set by", _last(set_here, change.path)),
-            ("there by", _last(set_there, change.path)),
-        )
+        pairs = (("set by", set_here.of(change.path)), ("there by", set_there.of(change.path)))
         ends = [f", {words} {setter}" for words, setter in pairs if setter is not None]
         lines.append(_line(change, here, there) + "".join(ends))
     return _text(lines)

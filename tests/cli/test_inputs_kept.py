@@ -106,6 +106,7 @@ WITHOUT = {
     ("conform", "rig", "folder"): "nothing but cases is exported: the rig is not opened",
     ("state", "file", "pictures"): "a folder beside a file",
     ("state", "vertices", "pictures"): "a folder",
+    ("state", "other", "pictures"): "a folder",
     ("scene", "scenes", "out"): "a folder beside files; see the test of the scene in its folder",
     ("scene", "scenario", "out"): "a folder",
     ("scene", "timing", "out"): "a folder",

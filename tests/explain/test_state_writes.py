@@ -20,7 +20,7 @@ from dp2emu.d3d.enums import Format, RenderState
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.dp2.states.inspect import Facts
 from dp2emu.explain.address import parse_address
-from dp2emu.explain.setters import Setters
+from dp2emu.explain.setters import LastSetters, Setter, Setters
 from dp2emu.explain.state import changes, found_setters, state_at
 from dp2emu.explain.state_writes import Path, Paths, written_by
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
@@ -207,3 +207,11 @@ def test_a_call_binds_the_slots_that_its_arguments_name() -> None:
     assert [*written_by(_entry("GsSetShaderWithIfaces", None, (), ()))] == [("GSSetShader",)]
     failed = _entry("SetViewports", 0, (), result=Structure("Raised", ("ContractError",)))
     assert [*written_by(failed)] == [*written_by(_entry("Draw", 3, 0))] == []
+
+
+def test_a_fact_is_set_by_what_set_it_or_a_group_with_it_or_a_part_of_it_last() -> None:
+    one, two, three = (Setter(f"0:{number}", "TOKEN") for number in range(3))
+    last = LastSetters({("a", "b", "c"): one, ("a",): two, ("d", "e"): three})
+    paths = ("a", "b", "c"), ("a", "b"), ("a", "x"), ("d",), ("d", "e", "f"), ("e",)
+    assert [last.of(path) for path in paths] == [two, two, two, three, three, None]
+    assert LastSetters({("a",): one, ("a", "b"): two}).of(("a", "b")) == two
