@@ -82,6 +82,10 @@ def _textures(context: Context) -> Any:
     return context.textures
 
 
+def _queries(context: Context) -> Any:
+    return context.queries
+
+
 def _fixed(*paths: Path) -> Callable[..., Iterable[Path]]:
     """A function that returns ``paths`` for any call."""
     return lambda *_: paths
@@ -156,7 +160,8 @@ _METHODS = (
     _Method(_textures, "set_most_detailed", _texture("most_detailed")),
     _Method(_textures, "set_priority", _texture("priority")),
     _Method(_textures, "update", _first("palettes")),
-    _Method(lambda context: context.queries, "issue", _first("queries")),
+    _Method(_queries, "create", _first("queries")),
+    _Method(_queries, "issue", _first("queries")),
     _Method(
         lambda context: context.vertex_constants, "write", _registers("vertex_constants")
     ),

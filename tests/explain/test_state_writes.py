@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator
+from pathlib import Path as File
 
 import pytest
 
 from dp2emu.capture.records import (
+    Called,
     ContextCreated,
     ContextDestroyed,
     EntryCalled,
@@ -18,13 +20,19 @@ from dp2emu.capture.values import Memory, Structure
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, RenderState
 from dp2emu.d3d.legacy import RenderState7
+from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts
+from dp2emu.explain import setters
 from dp2emu.explain.address import parse_address
 from dp2emu.explain.setters import LastSetters, Setter, Setters
 from dp2emu.explain.state import changes, found_setters, state_at
 from dp2emu.explain.state_writes import Path, Paths, written_by
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
-from tests.explain.opening import REAL, opened
+from dp2emu.replay import Watcher
+from dp2emu.replay.document import Document
+from dp2emu.replay.player import Player
+from tests.explain.opening import REAL, STREAMS, opened
 from tests.replay.authoring import (
     BEGIN,
     OCCLUSION,
@@ -207,6 +215,50 @@ def test_a_call_binds_the_slots_that_its_arguments_name() -> None:
     assert [*written_by(_entry("GsSetShaderWithIfaces", None, (), ()))] == [("GSSetShader",)]
     failed = _entry("SetViewports", 0, (), result=Structure("Raised", ("ContractError",)))
     assert [*written_by(failed)] == [*written_by(_entry("Draw", 3, 0))] == []
+
+
+OF_OBJECTS = {"patches", "state_blocks", "resources"}
+"""Groups of facts that tell which objects there are."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*STREAMS, *(path for path in REAL if "sdl" not in path.stem)],
+    ids=lambda path: path.stem,
+)
+def test_every_fact_that_changes_is_noted_but_those_of_objects(path: File) -> None:
+    missed: set[tuple[str, str]] = set()
+
+    class Follower(setters._Follower):
+        """Collects changes that are not noted."""
+
+        old: Facts | None = None
+
+        def _compare(self, place: setters.Place) -> None:
+            facts = self._facts()
+            for change in changes(self.old, facts) if self.old and facts else ():
+                group = change.path[0]
+                answered = group == "queries" and place[1] == setters._BEHIND
+                if change.path not in self._noted and group not in OF_OBJECTS and not answered:
+                    missed.add((group, self._setter.name))
+            self.old = facts
+            self._noted.clear()
+
+    with opened(path) as capture:
+        records = [*capture.records()]
+    owner = next(
+        {"context": each.call.dwhContext} if isinstance(each, Called) else {"device": each.device}
+        for each in records
+        if isinstance(each, Called) or (isinstance(each, EntryCalled) and each.device)
+    )
+    driver = Driver()
+    with Document(None) as page:
+        player = Player(driver, "", page, Watcher(), Options())
+        follower = Follower(player, driver, (setters._BEGIN, (1 << 40, 0)), owner, {})
+        driver.command_taps.append(follower.tap)
+        for record in records:
+            follower.perform(record)
+    assert missed - {("lights", "CREATELIGHT")} == set()
 
 
 def test_a_fact_is_set_by_what_set_it_or_a_group_with_it_or_a_part_of_it_last() -> None:
