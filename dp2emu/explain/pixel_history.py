@@ -155,11 +155,12 @@ def history_of(
     """Play a capture and return the history of a pixel.
 
     Without a target it is the one that the last present shows or, without a present, the first
-    that the last draw writes; with an event only those until then count.  Both take another pass
-    over the capture.  Raises UsageError for an event or a surface that the capture does not have,
-    for a pixel outside of the surface and for a second pass over a pipe; Unsupported for formats
-    whose pixels share bytes; and Disagreement if the engine stores other bits than the examined
-    stages.
+    that the last draw writes; with an event only those until then count.  Flips behind the last
+    present, by which the buffers only change places for the next frame, are left out.  Both take
+    another pass over the capture.  Raises UsageError for an event or a surface that the capture
+    does not have, for a pixel outside of the surface and for a second pass over a pipe;
+    Unsupported for formats whose pixels share bytes; and Disagreement if the engine stores other
+    bits than the examined stages.
     """
     last: Event | None = None
     target = pixel.target
@@ -168,7 +169,9 @@ def history_of(
         if pixel.at is not None:
             last = find(events, pixel.at)
             events = events[: last.number + 1]
-        target = default_target(events) if target is None else target
+        if target is None:
+            target = default_target(events)
+            last = last or _last_shown(events, target)
     observer = PixelObserver(msgspec.structs.replace(pixel, target=target), last)
     watched = observer.watching(watcher or Watcher())
     playback = Playback(capture, [observer], options=options, timing=timing, watcher=watched)
@@ -192,6 +195,14 @@ def default_target(events: Sequence[Event]) -> int:
         if found:
             return found[-1].targets[0]
     raise Absent("no event draws to a surface or shows one: name one with --target")
+
+
+def _last_shown(events: Sequence[Event], target: int) -> Event | None:
+    """The last event that shows a target, if nothing but flips writes it afterwards; else None."""
+    for event in reversed(events):
+        if target in event.targets and event.kind is not EventKind.FLIP:
+            return event if event.kind is EventKind.PRESENT else None
+    return None
 
 
 class PixelObserver(Observer):
