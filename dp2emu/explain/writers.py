@@ -19,7 +19,7 @@ from dp2emu.argument_check import checked
 from dp2emu.capture import records
 from dp2emu.capture.records import Record
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.errors import Absent, Dp2Error, UsageError
 from dp2emu.explain.accesses import Access, Span, accesses_of, overlaps, root_of
 from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.events import Event, written_surfaces
@@ -286,11 +286,11 @@ class AccessLog(Observer):
             self._freeze()
         frozen = self._frozen
         if frozen is None or frozen.memory is None or frozen.owner is None:
-            raise UsageError(f"no event accesses {self._resource} up to there")
+            raise Absent(f"no event accesses {self._resource} up to there")
         size = frozen.memory.surface.data.nbytes
         first, end = span or (0, size)
         if first >= size:
-            raise UsageError(f"{self._resource} has {size} bytes, no byte {first}")
+            raise Absent(f"{self._resource} has {size} bytes, no byte {first}")
         return self._answer(frozen, frozen.owner, (first, min(end, size)), size)
 
     def _answer(self, frozen: _Frozen, owner: NDArray[np.int32], span: Span, size: int) -> Answer:
