@@ -66,6 +66,19 @@ def test_a_pixel_has_the_value_that_the_picture_of_the_frame_has(
         assert value_at(path, x, y, at)[:3] == pytest.approx(found[frame][y, x, :3], abs=0.6)
 
 
+def test_a_pixel_of_a_window_is_where_the_blit_puts_it(tmp_path: Path) -> None:
+    path = next(path for path in REAL if path.stem == WINDOWED)
+    (picture,) = pictures(path, tmp_path).values()
+    with opened(path) as capture:
+        history = history_of(capture, Pixel(102, 140))
+    (blit,) = [each for each in history.entries if each.read is not None]
+    assert blit.read is not None and blit.wrote is not None
+    (left, top, *_), (x, y, *_) = blit.read, blit.wrote
+    shown = picture[140 - y + top, 102 - x + left, :3]
+    assert [255 * float(each) for each in history.value[:3]] == pytest.approx(shown)
+    assert (history.width, history.height) == (1024, 768)
+
+
 def test_a_late_gpu_flips_before_the_frame_is_shown() -> None:
     path = FOLDER / "flip_chain.dp2"
     assert value_at(path, 6, 4, "frame 0")[:3] == pytest.approx([255, 38, 38])
