@@ -15,10 +15,10 @@ from dp2emu.capture import BareOptions, open_capture
 from dp2emu.capture.reader import begins_as_text
 from dp2emu.cli.file_kinds import check_stream
 from dp2emu.cli.number_range import IntRange
-from dp2emu.cli.outcome import FINE, UNUSABLE, complain, worst
+from dp2emu.cli.outcome import FINE, UNUSABLE, complain, outcome_of_error, worst
 from dp2emu.cli.paths import INPUT
 from dp2emu.d3d.enums import Format
-from dp2emu.errors import Absent, UsageError
+from dp2emu.errors import STOPPED, Absent, Dp2Error, UsageError
 from dp2emu.inputs import open_input, read_file
 from dp2emu.limits import Limits, parse_limits
 
@@ -155,8 +155,8 @@ def capture_verb(
     may be of the kinds in ``verbs.VERBS``.  A trace of API calls is passed to the function
     ``trace``, by default to the verb, as a capture.  Without ``buffers`` FILE is no bare buffer,
     and the verb has no options of bare buffers.  With ``told``, an error line reports damage that
-    the verb met in FILE after the verb's output, and the exit code is 2; verbs without it report
-    the damage themselves.
+    the verb met in FILE after the verb's output or error, and the exit code is 2; verbs without
+    it report the damage themselves.
     """
 
     def decorate(verb: Verb) -> Verb:
@@ -173,7 +173,12 @@ def capture_verb(
                     opened = Opened(_imported(calls), place)
                 else:
                     opened = Opened(_stored(stream, bare), place)
-                code = _run(verb, opened, file, options)
+                try:
+                    code = _run(verb, opened, file, options)
+                except Dp2Error as error:
+                    if not told or isinstance(error, STOPPED) or opened.capture.damage is None:
+                        raise
+                    code = outcome_of_error(error)
                 return worst(code or FINE, tell_damage(opened.capture)) if told else code
 
         others = _BARE if buffers else ()

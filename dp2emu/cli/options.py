@@ -73,8 +73,9 @@ TIMING = Specification("scripted")
 """Type of an option that selects a timing model."""
 
 _TIMING = click.option(
-    "--timing", metavar="MODEL", type=TIMING, help="Timing model (see replay); default: instant."
-)
+    "--timing", metavar="MODEL", type=TIMING,
+    help="Timing model (see replay); default: the capture's model, else instant.",
+)  # fmt: skip
 
 
 def with_timing(verb: Verb) -> Verb:

@@ -112,8 +112,7 @@ def outcome_of(verb: Callable[[], int | None]) -> int:
         code = verb()
         sys.stdout.flush()
     except Dp2Error as error:
-        complain(str(error))
-        return FAULTS if isinstance(error, _OF_THE_STREAM) else UNUSABLE
+        return outcome_of_error(error)
     except BrokenPipeError:
         return reader_gone()
     except OSError as error:
@@ -125,6 +124,12 @@ def outcome_of(verb: Callable[[], int | None]) -> int:
             raise
         return out_of_memory()
     return FINE if code is None else code
+
+
+def outcome_of_error(error: Dp2Error) -> int:
+    """Print the message of an error that ended a verb; returns its exit code."""
+    complain(str(error))
+    return FAULTS if isinstance(error, _OF_THE_STREAM) else UNUSABLE
 
 
 def reader_gone() -> int:

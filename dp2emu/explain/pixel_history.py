@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -37,13 +37,19 @@ SCHEMA = 1
 """Version of the JSON form; it grows when a key changes its meaning."""
 
 
+Rectangle = tuple[int, int, int, int]
+"""Left, top, right and bottom in texels; right and bottom are outside."""
+
+
 class Entry(msgspec.Struct):
     """What an event did at one sample of the pixel: a fragment of a draw, or a write of another
     event, whose ``primitive`` is None.
 
     ``output`` are the numbers of the pixel program for the target, None if it did not run;
     ``before`` and ``after`` the stored numbers.  ``source`` is the handle of the surface that a
-    copy, resolve or blit read, None for other events.  ``overwritten`` is the address of the next
+    copy, resolve or blit read, None for other events.  ``read`` and ``wrote`` are the rectangles
+    of it and of the target that such an event, a fill or an upload moves, None where the event has
+    none.  ``overwritten`` is the address of the next
     event that wrote the sample, None for the last one.  Mutable: later events overwrite.
     """
 
@@ -60,13 +66,16 @@ class Entry(msgspec.Struct):
     detail: str = ""
     overwritten: str | None = None
     source: int | None = None
+    read: Rectangle | None = None
+    wrote: Rectangle | None = None
 
 
 class History(msgspec.Struct, frozen=True):
     """The history of pixel ``x``, ``y`` of subresource ``index`` of the surface ``target``.
 
     ``values`` are the stored numbers of each sample at the end, and ``value`` the numbers of
-    the chosen sample, or the mean of all.
+    the chosen sample, or the mean of all.  ``width`` and ``height`` are the subresource's, in
+    pixels.
     """
 
     target: int
@@ -78,6 +87,8 @@ class History(msgspec.Struct, frozen=True):
     value: list[Number]
     values: list[list[Number]]
     entries: list[Entry]
+    width: int = 0
+    height: int = 0
 
     def document(self) -> dict[str, Any]:
         """The history as a JSON object; numbers that are not finite are strings."""
@@ -85,6 +96,8 @@ class History(msgspec.Struct, frozen=True):
             "schema": SCHEMA,
             "target": self.target,
             "subresource": self.index,
+            "width": self.width,
+            "height": self.height,
             "x": self.x,
             "y": self.y,
             "format": self.format,
@@ -116,6 +129,8 @@ def _row(entry: Entry) -> dict[str, Any]:
         "detail": entry.detail,
         "overwritten": entry.overwritten,
         "source": entry.source,
+        "source_rectangle": _json(entry.read),
+        "target_rectangle": _json(entry.wrote),
     }
 
 
@@ -123,7 +138,7 @@ def _json(value: Any) -> Any:
     """A value for JSON, which has no infinity and no NaN."""
     if isinstance(value, msgspec.Struct):
         return {name: _json(getattr(value, name)) for name in value.__struct_fields__}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_json(each) for each in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
@@ -155,11 +170,12 @@ def history_of(
     """Play a capture and return the history of a pixel.
 
     Without a target it is the one that the last present shows or, without a present, the first
-    that the last draw writes; with an event only those until then count.  Both take another pass
-    over the capture.  Raises UsageError for an event or a surface that the capture does not have,
-    for a pixel outside of the surface and for a second pass over a pipe; Unsupported for formats
-    whose pixels share bytes; and Disagreement if the engine stores other bits than the examined
-    stages.
+    that the last draw writes; with an event only those until then count.  Flips behind the last
+    present, by which the buffers only change places for the next frame, are left out.  Both take
+    another pass over the capture.  Raises UsageError for an event or a surface that the capture
+    does not have, for a pixel outside of the surface and for a second pass over a pipe;
+    Unsupported for formats whose pixels share bytes; and Disagreement if the engine stores other
+    bits than the examined stages.
     """
     last: Event | None = None
     target = pixel.target
@@ -168,7 +184,9 @@ def history_of(
         if pixel.at is not None:
             last = find(events, pixel.at)
             events = events[: last.number + 1]
-        target = default_target(events) if target is None else target
+        if target is None:
+            target = default_target(events)
+            last = last or _last_shown(events, target)
     observer = PixelObserver(msgspec.structs.replace(pixel, target=target), last)
     watched = observer.watching(watcher or Watcher())
     playback = Playback(capture, [observer], options=options, timing=timing, watcher=watched)
@@ -192,6 +210,14 @@ def default_target(events: Sequence[Event]) -> int:
         if found:
             return found[-1].targets[0]
     raise Absent("no event draws to a surface or shows one: name one with --target")
+
+
+def _last_shown(events: Sequence[Event], target: int) -> Event | None:
+    """The last event that shows a target, if nothing but flips writes it afterwards; else None."""
+    for event in reversed(events):
+        if target in event.targets and event.kind is not EventKind.FLIP:
+            return event if event.kind is EventKind.PRESENT else None
+    return None
 
 
 class PixelObserver(Observer):
@@ -258,7 +284,7 @@ class PixelObserver(Observer):
         if self._examined is not None:
             self._drawn(event, self._examined, old, new)
         elif new != old or self._touches(event, packet, place, stage):
-            self._stored(event, old, new, _source(packet, stage))
+            self._stored(event, old, new, _moved(packet, stage))
 
     def _find(self, stage: Stage) -> Place | None:
         """The place of the pixel, None while its surface does not exist or lacks it."""
@@ -300,16 +326,16 @@ class PixelObserver(Observer):
         return offset is not None and _overlap(record.offset, len(record.data), offset, place.size)
 
     def _stored(
-        self, event: Event, old: bytes, new: bytes, source: int | None = None
+        self, event: Event, old: bytes, new: bytes, moved: dict[str, Any] | None = None
     ) -> None:  # fmt: skip
-        """Append an entry for each sample that an event other than a draw touched."""
+        """Append an entry, with the fields ``moved``, for each sample that an event other than a
+        draw touched.
+        """
         assert self._place is not None
-        detail = "shown" if event.kind is EventKind.PRESENT else ""
+        more = {"detail": "shown"} if event.kind is EventKind.PRESENT else moved or {}
         for sample in self._chosen(self._place):
             before, after = (self._number(self._part(pixel, sample)) for pixel in (old, new))
-            self._append(
-                Entry(event, sample, Verdict.WRITTEN, before, after, detail=detail, source=source)
-            )
+            self._append(Entry(event, sample, Verdict.WRITTEN, before, after, **more))
 
     def _drawn(self, event: Event, examined: Examined, old: bytes, new: bytes) -> None:
         """Append an entry for each fragment of a draw."""
@@ -374,7 +400,7 @@ class PixelObserver(Observer):
             value = [float(each) for each in np.mean(every, axis=0)]
         return History(
             pixel.target, pixel.index, pixel.x, pixel.y, place.surface.format.sdk, pixel.sample,
-            value, every, self._entries,
+            value, every, self._entries, *_size(place),
         )  # fmt: skip
 
 
@@ -383,11 +409,43 @@ def _unresolved(row: FormatRow) -> bool:
     return Use.DEPTH in row.uses or holds_integers(row) or not row.channels
 
 
-def _source(packet: Packet | None, stage: Stage) -> int | None:
-    """The handle of the surface that a copy, resolve or blit reads, None for other packets."""
-    source = getattr(packet, "source", None)
+def _size(place: Place) -> tuple[int, int]:
+    part = place.surface.subresources[place.index]
+    return part.width, part.height
+
+
+def _moved(packet: Packet | None, stage: Stage) -> dict[str, Any]:
+    """What an entry tells of a copy, resolve, blit or upload: the handle of the surface that is
+    read, the rectangles, and how a blit turns; {} for other packets.
+    """
+    found: dict[str, Any] = {}
+    source, target = getattr(packet, "source", None), getattr(packet, "target", None)
     surface = source.surface if isinstance(source, Part) else source
-    return stage.handle(surface) if isinstance(surface, Surface) else None
+    if isinstance(surface, Surface):
+        found["source"] = stage.handle(surface)
+    # The rectangles of Compose are in buffers.
+    if isinstance(target, Part) and not isinstance(packet, packets.Compose):
+        found["wrote"] = _rectangle(target)
+        if isinstance(source, Part):
+            found["read"] = _rectangle(source)
+    if isinstance(packet, packets.Blit):
+        found["detail"] = ", ".join(_turns(packet))
+    return found
+
+
+def _rectangle(part: Part) -> Rectangle:
+    box = part.box
+    return box.left, box.top, box.right, box.bottom
+
+
+def _turns(blit: packets.Blit) -> Iterator[str]:
+    """How a blit mirrors and rotates its source, in this order."""
+    if blit.mirror_x:
+        yield "mirrored left to right"
+    if blit.mirror_y:
+        yield "mirrored top to bottom"
+    if blit.turns:
+        yield f"rotated by {90 * blit.turns} degrees"
 
 
 # Which packets write a pixel

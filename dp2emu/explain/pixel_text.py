@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from dp2emu.escaping import plain
 from dp2emu.explain.pixel_fragment import Verdict
-from dp2emu.explain.pixel_history import Entry, History
+from dp2emu.explain.pixel_history import Entry, History, Rectangle
 from dp2emu.explain.pixel_place import Number
 
 
 def lines_of(history: History) -> Iterator[str]:
     """The lines of a history: the target, each event, its fragments, and the value at the end."""
     part = f", subresource {history.index}" if history.index else ""
+    size = f"{history.width} x {history.height}"
     yield (
-        f"surface {history.target}{part}, {plain(history.format)}: "
+        f"surface {history.target}{part}, {plain(history.format)}, {size}: "
         f"pixel {history.x}, {history.y}"
     )  # fmt: skip
     many, last = len(history.values) > 1, None
@@ -22,10 +23,9 @@ def lines_of(history: History) -> Iterator[str]:
         event = entry.event
         if event.number != last:
             api = "" if event.api_call is None else f"  @{event.api_call}"
-            source = "" if entry.source is None else f" from surface {entry.source}"
             yield (
                 f"{event.address}  frame {event.frame}  {event.place}{api}  {event.kind.value}  "
-                f"{plain(event.name)}{source}"
+                f"{plain(event.name)}{_moved(entry)}"
             )
             last = event.number
         yield f"    {_entry(entry, many=many)}"
@@ -33,6 +33,20 @@ def lines_of(history: History) -> Iterator[str]:
         yield "no event touched it"
     chosen = "" if history.sample is None or not many else f" of sample {history.sample}"
     yield f"value{chosen}: {_numbers(history.value)}"
+
+
+def _moved(entry: Entry) -> str:
+    """The surface that an event read, and the rectangles from which and to which it copied."""
+    source = "" if entry.source is None else f" from surface {entry.source}"
+    if entry.wrote is None:
+        return source
+    read = "" if entry.read is None else f", {_corners(entry.read)}"
+    return f"{source}{read} to {_corners(entry.wrote)}"
+
+
+def _corners(rectangle: Rectangle) -> str:
+    left, top, right, bottom = rectangle
+    return f"{left},{top}-{right},{bottom}"
 
 
 def _entry(entry: Entry, *, many: bool) -> str:

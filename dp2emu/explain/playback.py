@@ -8,10 +8,10 @@ executed in the same order at the same virtual times.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, suppress
-from typing import Any
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
@@ -92,6 +92,7 @@ class Stage:
         self.player = player
         self.records = 0
         self._seen: WeakValueDictionary[int, Surface] = WeakValueDictionary()
+        self._kept: dict[int, Surface] = {}
 
     @property
     def gpu(self) -> Gpu:
@@ -109,10 +110,22 @@ class Stage:
 
     def surface(self, handle: int) -> Surface:
         """The live surface of a handle.  Raises Absent if no event has named one."""
-        found = self.gpu.heap.get(handle) or self._seen.get(handle)
+        kept = self._kept.get(handle)
+        found = kept or self.gpu.heap.get(handle) or self._seen.get(handle)
         if found is None:
             raise Absent(f"no surface {handle} at this point")
         return found
+
+    @contextmanager
+    def keeping(self, surfaces: Mapping[int, Surface]) -> Iterator[None]:
+        """Context manager in which handles mean these surfaces, which the host may have destroyed
+        since the GPU was told to show them.
+        """
+        self._kept = dict(surfaces)
+        try:
+            yield
+        finally:
+            self._kept = {}
 
     def surfaces(self) -> dict[int, Surface]:
         """The live surfaces with memory of their own, by handle."""
@@ -137,6 +150,13 @@ class Stage:
         if record.how not in records.OF_RESOURCES:
             return record.handle
         return self._resource_handle(record.handle)
+
+    def presented(self, device: int) -> int:
+        """The handle of the surface that a Direct3D 10/11 device presented last, 0 for none."""
+        facade = self.player.facade
+        found = None if facade is None else facade.device(device)
+        surface = None if found is None else found.shown
+        return 0 if surface is None else self.handle(surface)
 
     def resource_handle(self, argument: Value) -> int:
         """The handle of the surface of the resource in an argument of a call of the DDI, 0 for
@@ -163,14 +183,33 @@ class Stage:
 
 
 class _ObservedGpu(Gpu):
-    """A GPU that tells a recorder of submitted packets and of the end of execution."""
+    """A GPU that tells a recorder of submitted packets and of the end of execution.
+
+    ``submitted`` counts the packets that were submitted.
+    """
 
     recorder: Recorder | None = None
+    submitted = 0
 
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
         if self.recorder is not None:
             self.recorder.submitted(packet)
         super().submit(packet, context)
+        self.submitted += 1
+
+    @property
+    def started(self) -> int:
+        """The number of packets that left the FIFO, the one that is being executed included."""
+        return self.submitted - len(self._fifo)
+
+    @property
+    def busy_until(self) -> int:
+        """The tick at which the packets that left the FIFO are executed."""
+        return self._free
+
+    def is_done(self, count: int) -> bool:
+        """Whether the first ``count`` packets are executed, and their time is over."""
+        return self.started >= count and self._free <= self.now
 
     def run(self) -> None:
         if self.recorder is None:
@@ -185,14 +224,27 @@ class _ObservedDriver(Driver):
     gpu_type = _ObservedGpu
 
 
+class _Show(NamedTuple):
+    """A present that waits for the first ``packets`` packets: an event without number."""
+
+    packets: int
+    origin: Origin
+    time: int
+    surfaces: dict[int, Surface]
+    targets: tuple[int, ...]
+
+
 class Recorder:
     """Makes events of packets and records, and passes them to observers.  Mutable: it counts.
 
     ``place`` is the origin of what the front end does now.
     """
 
-    def __init__(self, stage: Stage, observers: Sequence[Observer]) -> None:
+    def __init__(
+        self, stage: Stage, gpu: _ObservedGpu, observers: Sequence[Observer]
+    ) -> None:  # fmt: skip
         self._stage = stage
+        self._gpu = gpu
         self._observers = observers
         self._imported = False
         self.place = Origin("")
@@ -206,7 +258,8 @@ class Recorder:
         self._error: Dp2Error | None = None
         self._markers: tuple[str, ...] = ()
         self._unmarked = 0
-        self._shown: records.Pictured | None = None
+        self._pictured: tuple[int, int, dict[int, Surface]] | None = None
+        self._shows: deque[_Show] = deque()
         self._frame = 0
         self._tokens = 0
         self._running = False
@@ -264,12 +317,14 @@ class Recorder:
             execute()
         finally:
             self._end_packet()
+            self._show_due()
             if self._stage.gpu.idle:
                 self._submitted.clear()
 
     def packet(self, packet: Packet, start: int) -> None:
         """Begin the event of a packet that the GPU executes next."""
         self._end_packet()
+        self._show(self._gpu.started - 1)
         known = self._submitted.pop(id(packet), None)
         kind = kind_of(packet)
         if kind is None:
@@ -350,19 +405,20 @@ class Recorder:
 
     def perform(self, record: Record, perform: Callable[[Record], None]) -> None:
         """Perform a record by ``perform``, as an event if it is one of the host."""
+        self._show_due()
         self._enter(record)
         kind, text = _host_event(record, imported=self._imported)
-        # The driver presents after the commands that it flushes for that.
-        late = kind is EventKind.PRESENT and isinstance(record, records.EntryCalled)
-        event = None if kind is None or late else self._begin_host(kind, text, record)
+        shows = kind is EventKind.PRESENT
+        event = None if kind is None or shows else self._begin_host(kind, text, record)
         perform(record)
         if isinstance(record, records.EntryCalled):
             self._stamp(record.device)
         self._tell_issued()
-        if kind is not None and late:
-            event = self._begin_host(kind, text, record)
         if event is not None:
             self._after(event, None)
+        if shows:
+            # The driver presents after the commands that it flushes for that.
+            self._present(record)
         self._leave(record)
 
     def _enter(self, record: Record) -> None:
@@ -378,9 +434,11 @@ class Recorder:
     def _leave(self, record: Record) -> None:
         self._frame = self._stage.player.tally.frames
         if isinstance(record, records.FrameMarker):
-            self._shown = None
+            self._pictured = None
         elif isinstance(record, records.Pictured) and record.how in _SHOWING:
-            self._shown = record
+            # Behind the picture the buffers of a swap chain may exchange their memory.
+            handle = self._stage.shown(record)
+            self._pictured = record.call, handle, self._surfaces(handle)
         elif isinstance(record, records.Annotation):
             self._imported |= record.key == records.IMPORTED
             self._mark(record)
@@ -400,10 +458,6 @@ class Recorder:
 
     def _begin_host(self, kind: EventKind, text: str, record: Record) -> Event:
         handle = self._written(record)
-        if isinstance(record, records.FrameMarker) and self._shown is not None:
-            # An import has the number of the API call and the surface in the picture before.
-            handle = handle or self._stage.shown(self._shown)
-            self.place = replace(self.place, api_call=self._shown.call)
         made = self._event(kind, self.place, None, self._stage.gpu.now)
         event = replace(
             made, text=text, targets=(handle,) if handle else (),
@@ -413,14 +467,59 @@ class Recorder:
         return event
 
     def _written(self, record: Record) -> int:
-        """The handle of the surface that a record shows or writes, 0 for none."""
+        """The handle of the surface that a record writes, 0 for none."""
         if isinstance(record, records.EntryCalled):
             return self._stage.resource_handle(record.arguments[0] if record.arguments else None)
-        return getattr(record, "surface", 0) or getattr(record, "handle", 0)
+        return getattr(record, "handle", 0)
+
+    # What is shown
+
+    def _present(self, record: Record) -> None:
+        """Show a surface after what the GPU was told until now."""
+        place = self.place
+        if isinstance(record, records.EntryCalled):
+            handle = self._stage.presented(record.device)
+            surfaces = self._surfaces(handle)
+        else:
+            handle = getattr(record, "surface", 0)
+            surfaces = self._surfaces(handle)
+            if self._pictured is not None:
+                # An import has the number of the API call and the surface in the picture before.
+                call, pictured, seen = self._pictured
+                place = replace(place, api_call=call)
+                if not handle:
+                    handle, surfaces = pictured, seen
+        targets = (handle,) if handle else ()
+        now = self._gpu.now
+        self._shows.append(_Show(self._gpu.submitted, place, now, surfaces, targets))
+        self._show_due()
+
+    def _surfaces(self, handle: int) -> dict[int, Surface]:
+        """The surface of a handle, which stays alive as long as the result does; {} for none."""
+        with suppress(Absent):
+            return {handle: self._stage.surface(handle)}
+        return {}
+
+    def _show_due(self) -> None:
+        """Make events of the presents before which the GPU executes nothing more."""
+        while self._shows and self._gpu.is_done(self._shows[0].packets):
+            self._show(self._shows[0].packets)
+
+    def _show(self, started: int) -> None:
+        """Make events of the presents that wait for ``started`` packets at most."""
+        while self._shows and self._shows[0].packets <= started:
+            show = self._shows.popleft()
+            time = max(show.time, self._gpu.busy_until)
+            made = self._event(EventKind.PRESENT, show.origin, None, time)
+            event = replace(made, targets=show.targets)
+            with self._stage.keeping(show.surfaces):
+                self._before(event, None)
+                self._after(event, None)
 
     def finish(self) -> None:
         """End the last event."""
         self._end_packet()
+        self._show(self._gpu.submitted)
 
 
 def _bytes_written(record: Record) -> int:
@@ -483,10 +582,10 @@ class Playback:
         page = self._resources.enter_context(Document(None))
         player = Player(driver, capture.name, page, watcher or Watcher(), options)
         self.stage = Stage(driver, player)
-        self._recorder = Recorder(self.stage, self._observers)
+        assert isinstance(driver.gpu, _ObservedGpu)
+        self._recorder = Recorder(self.stage, driver.gpu, self._observers)
         driver.command_taps.append(self._recorder.token)
         driver.gpu.packet_taps.append(self._recorder.packet)
-        assert isinstance(driver.gpu, _ObservedGpu)
         driver.gpu.recorder = self._recorder
         self._records = iter(capture.records())
         self._ended = False

@@ -13,7 +13,7 @@ from dp2emu.capture import records
 from dp2emu.capture.records import Record
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
-from dp2emu.explain.events import Event
+from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.perfetto import TraceWriter
 from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.explain.query_account import Account, QueryAccounts
@@ -52,9 +52,10 @@ class Timeline(Observer):
         self._last = read(stage.gpu.counters)
 
     def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
-        """Add the event to the GPU's track, or a marker or present to the track of calls."""
+        """Add the event to the GPU's track, or a marker or write to the track of calls."""
         if packet is None:
-            self.trace.instant(self._calls, event.text or event.name, event.time, _notes(event))
+            track = self._events if event.kind is EventKind.PRESENT else self._calls
+            self.trace.instant(track, event.text or event.name, event.time, _notes(event))
             return
         assert self._last is not None
         found = change(self._last, read(stage.gpu.counters))

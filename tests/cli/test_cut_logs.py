@@ -42,6 +42,8 @@ VERBS = {
     "report": "CUT -o made",
 }  # fmt: skip
 """Verbs that read all of a capture."""
+LOOKING = {"pixel", "last-writer", "readers"}
+"""Those of them that look for an object of the capture."""
 REST = {"batch", "state", "why", "debug", "mesh", "overlay", "minimize"}
 """Others, which read up to an object of the capture, or have rows for files."""
 
@@ -77,7 +79,10 @@ def test_a_verb_uses_what_is_whole_and_tells_the_rest_in_one_line(
         path.write_bytes(DATA[:end])
         ran = dp2emu(verb, *VERBS[verb].replace("CUT", str(path)).split())
         assert ran.code == 2, (end, ran)
-        assert len(told(ran)) == 1, (end, ran)
+        *errors, damage = told(ran)
+        # What a verb looks for may be behind the cut.
+        assert len(errors) <= (verb in LOOKING and not ran.out), (end, ran)
+        assert f"{path}: offset" in damage or end < len(MAGIC), (end, ran)
         assert "Traceback" not in ran.err
 
 

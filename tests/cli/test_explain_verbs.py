@@ -146,3 +146,36 @@ def test_inputs_have_the_semantic_names_of_a_container(
     place = json.loads(events.splitlines()[0])["event"]
     ran = dp2emu("mesh", tmp_path / "a.dp2", place, "--csv")
     assert ran.out.startswith(b"instance,vertex,index,PLACE3.x,PLACE3.y,PLACE3.z,PLACE3.w\n")
+
+
+DAMAGED_VERBS = [
+    ("pixel", 1, 1), ("mesh", "E0"), ("why", 1), ("state", "--at", "E0"),
+    ("debug", "E0", "pixel", 1, 1, "--all"), ("overlay", "E0", "--depth", "-o", "x.png"),
+    ("last-writer", 2), ("readers", 2),
+]  # fmt: skip
+"""Verbs that end with an error if nothing of a capture can be read."""
+
+
+@pytest.mark.parametrize("case", DAMAGED_VERBS, ids=lambda case: case[0])
+@pytest.mark.parametrize(
+    ("source", "damage"),
+    [
+        (STREAM, "offset 0x25: chunk checksum is wrong; no call is whole"),
+        (TRIANGLE, "offset 0x2: a chunk does not expand"),
+    ],
+    ids=["dp2", "trace"],
+)
+def test_an_error_about_a_damaged_capture_is_followed_by_its_damage(
+    case: tuple[object, ...], source: Path, damage: str, tmp_path: Path
+) -> None:
+    content = bytearray(source.read_bytes())
+    content[900] ^= 0xFF
+    path = tmp_path / source.name
+    path.write_bytes(content)
+    verb, *arguments = case
+    ran = dp2emu(verb, path, *arguments)
+    error, told = ran.err.splitlines()
+    assert (ran.code, ran.out) == (2, b"")
+    assert error.startswith(f"dp2emu: {path}: no ") or "issues no query" in error
+    assert told.startswith(f"dp2emu: {path}: {damage}")
+    assert told == dp2emu("events", path).err.strip()

@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
+from dp2emu.capture.records import Blitted, SurfaceCreated
+from dp2emu.d3d.ddraw import BltEffects, BltFlags
+from dp2emu.d3d.enums import Format
+from dp2emu.dp2.blt import Blt
+from dp2emu.explain import Pixel, history_of
+from dp2emu.explain.pixel_text import lines_of
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.cli.running import dp2emu
+from tests.replay.authoring import capture_of
 from tests.tools.loading import ROOT
 
 STREAM = ROOT / "streams" / "first_light.dp2"
@@ -28,7 +36,7 @@ def test_each_fragment_of_a_pixel_has_a_verdict() -> None:
     ran = dp2emu("pixel", STREAM, 186, 121)
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.decode().splitlines()
-    assert lines[0] == "surface 2, D3DFMT_X8R8G8B8: pixel 186, 121"
+    assert lines[0] == "surface 2, D3DFMT_X8R8G8B8, 320 x 240: pixel 186, 121"
     assert "    primitive 0: coverage (the sample is not inside)" in lines
     assert lines[-1] == "value: 0.666667 0.992157 0.14902 1"
 
@@ -36,6 +44,7 @@ def test_each_fragment_of_a_pixel_has_a_verdict() -> None:
 def test_the_last_written_value_is_the_pixel() -> None:
     found = document(186, 121)
     assert (found["target"], found["x"], found["y"]) == (2, 186, 121)
+    assert (found["width"], found["height"]) == (320, 240)
     assert all(set(entry) >= KEYS for entry in found["history"])
     written = [entry for entry in found["history"] if entry["verdict"] == "written"]
     assert written[-1]["after"] == found["value"] == [0.6666667, 0.99215686, 0.14901961, 1.0]
@@ -89,13 +98,29 @@ def test_a_capture_from_a_pipe_or_of_text_has_a_history(form: str) -> None:
     assert ran.out == dp2emu("pixel", STREAM, 186, 121, "--at", "E4").out
 
 
-def test_a_copy_names_the_surface_that_it_read() -> None:
+def test_a_copy_names_what_it_read_and_where_it_wrote() -> None:
     stream = ROOT / "streams" / "moves.dp2"
     rows = dp2emu("events", stream, "--filter", "kind=copy", "--jsonl").out.splitlines()
     copy = json.loads(rows[0])
     target = copy["targets"][0]
     arguments = ("pixel", stream, 0, 0, "--target", target, "--at", copy["event"])
     found = json.loads(dp2emu(*arguments, "--json").out)["history"]
-    sources = [row["source"] for row in found if row["kind"] == "copy"]
-    assert sources and all(type(source) is int for source in sources)
-    assert f" from surface {sources[-1]}\n" in dp2emu(*arguments).out.decode()
+    (row,) = [row for row in found if row["kind"] == "copy"]
+    assert (row["source"], row["source_rectangle"]) == (4, [0, 0, 8, 8])
+    assert row["target_rectangle"] == [0, 0, 8, 8]
+    text = "BLT from surface 4, 0,0-8,8 to 0,0-8,8\n"
+    assert text in dp2emu(*arguments).out.decode()
+
+
+def test_a_fill_and_a_mirrored_blit_tell_their_rectangles() -> None:
+    target = SurfaceCreated(SurfaceDesc(1, SurfaceKind.SURFACE, 8, 8, Format.X8R8G8B8))
+    effects = {"flags": int(BltFlags.DDFX), "fx": int(BltEffects.MIRRORLEFTRIGHT)}
+    fill = Blt(1, 0, 0, 4, 4, flags=int(BltFlags.COLORFILL), fill=0xFF)
+    mirrored = Blt(1, 2, 1, 6, 5, 1, 0, 0, 4, 4, **effects)
+    capture = capture_of(target, Blitted(fill), Blitted(mirrored))
+    history = history_of(capture, Pixel(3, 3, target=1))
+    texts = [*lines_of(history)]
+    assert texts[0] == "surface 1, D3DFMT_X8R8G8B8, 8 x 8: pixel 3, 3"
+    assert texts[1].endswith("  blit  Blitted to 0,0-4,4")
+    assert texts[3].endswith("  blit  Blitted from surface 1, 0,0-4,4 to 2,1-6,5")
+    assert texts[4].startswith("    written (mirrored left to right); 0 0 1 1 ")

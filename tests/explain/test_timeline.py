@@ -101,6 +101,12 @@ def test_responses_are_at_the_end_of_their_calls() -> None:
     assert {time for _, time in tracks["responses"].instants} <= ends
 
 
+def test_a_present_is_on_the_track_of_the_gpu_behind_what_it_shows() -> None:
+    gpu = tracks_of(FOLDER / "first_light.dp2", "work")["GPU"]
+    ((name, time),) = gpu.instants
+    assert (name, time) == ("FrameMarker", max(end for _, _, end in gpu.slices))
+
+
 def test_numbers_are_in_base_128() -> None:
     assert [varint(value).hex() for value in (0, 127, 128, (1 << 64) - 1)] == [
         "00", "7f", "8001", "ffffffffffffffffff01",
