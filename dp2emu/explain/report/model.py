@@ -82,6 +82,7 @@ class Collector(Observer):
         self._draws = 0
         self._drawn_to: int | None = None
         self.unexamined = 0
+        self.uncompared = 0
         self._times: dict[Origin, int] = {}
 
     def fault(self, error: Dp2Error) -> None:
@@ -262,6 +263,7 @@ def report_model(
     if judge:
         chosen = affordable(judge.spots, found.draws)
         found.unexamined = len(set(judge.spots)) - len(chosen) + judge.unlisted
+        found.uncompared = judge.without
     past: dict[str, Any] = {}
     if asked or chosen:
         past = histories(capture, chosen, asked=asked, options=options, timing=timing)
@@ -355,5 +357,10 @@ def _notes(found: Collector) -> Iterable[str]:
         yield f"{found.shaders.without} shaders have no text here."
     if found.unexamined:
         yield f"{found.unexamined} more pixels differ; dp2emu pixel shows their histories."
+    if found.uncompared:
+        yield (
+            f"{found.uncompared} compared pictures are not here: those that differ least; "
+            "dp2emu replay --png writes all."
+        )
     if found.textures.without:
         yield f"{found.textures.without} textures have no picture here."

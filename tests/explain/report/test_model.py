@@ -20,8 +20,8 @@ from dp2emu.explain.events import Event, EventKind, Origin
 from dp2emu.explain.pixel_fragment import DepthSeen, Verdict
 from dp2emu.explain.pixel_history import Entry, History
 from dp2emu.explain.playback import Observer, Stage, play
-from dp2emu.explain.report import shaders, targets
-from dp2emu.explain.report.differences import pictures_of
+from dp2emu.explain.report import differences, shaders, targets
+from dp2emu.explain.report.differences import KeepingJudge, pictures_of
 from dp2emu.explain.report.histories import Spot, affordable, differing, history_row
 from dp2emu.explain.report.model import report_model
 from dp2emu.explain.report.states import StateSteps
@@ -180,6 +180,51 @@ def test_pictures_of_another_capture_are_references() -> None:
     ):
         model = report_model(again, against=references)
     assert [row["summary"] for row in model["differences"]] == ["equal within the tolerance"]
+
+
+def _judged(folder: Path, beyond: list[int]) -> KeepingJudge:
+    """A judge of pictures of noise, of which so many pixels differ picture by picture."""
+    noise = np.random.default_rng(1).integers(0, 255, (40, 40, 3), np.uint8)
+    images = {f"picture{number}.png": noise.copy() for number in range(len(beyond))}
+    for name in images:
+        (folder / name).write_bytes(encode_png(noise))
+    judge = KeepingJudge(References(folder), Allowance(0), lambda: 0, lambda name, call: 2)
+    for (name, image), pixels in zip(images.items(), beyond, strict=True):
+        image.reshape(-1, 3)[:pixels] += 1
+        judge.judge(name, None, image)
+    return judge
+
+
+@pytest.mark.parametrize("beyond", [[0, 0, 0, 7, 3], [0, 0, 3, 7, 0], [7, 3, 0, 0, 0]])
+def test_the_pictures_that_differ_most_have_room_whenever_they_come(
+    beyond: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(differences, "CHARACTERS", 30_000)
+    judge = _judged(tmp_path, beyond)
+    rows = judge.sorted_rows()
+    assert [row["beyond"] for row in rows] == [7, 3, 0, 0, 0]
+    assert [row["picture"] is not None for row in rows] == [True, True, False, False, False]
+    assert [row["other"] is not None for row in rows] == [True, True, False, False, False]
+    assert judge.without == 3
+
+
+def test_the_worst_picture_is_stored_though_it_alone_has_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(differences, "CHARACTERS", 10)
+    rows = _judged(tmp_path, [0, 5, 9]).sorted_rows()
+    assert [row["picture"] is not None for row in rows] == [True, False, False]
+
+
+def test_compared_pictures_without_room_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(differences, "CHARACTERS", 10)
+    chain = FOLDER / "flip_chain.dp2"
+    with opened(chain) as one, pictures_of(one) as references, opened(chain) as again:
+        model = report_model(again, against=references)
+    assert [row["picture"] is None for row in model["differences"]] == [False] + [True] * 6
+    assert any(note.startswith("6 compared pictures are not here") for note in model["notes"])
 
 
 def test_histories_are_spread_over_the_pixels_that_differ() -> None:
