@@ -16,7 +16,7 @@ from dp2emu.explain.report.pictures import picture_row
 from dp2emu.limits import GENEROUS, Limits
 from dp2emu.replay import Pictures, Recording, replay
 
-CHARACTERS = 1_500_000
+CHARACTERS = 2_000_000
 """Maximum size of all stored pictures of a comparison, of which the worst one is always stored."""
 
 

@@ -20,7 +20,7 @@ from dp2emu.explain.pass_graph import PassGraph
 from dp2emu.explain.playback import Observer, Playback, Stage
 from dp2emu.explain.query_account import QueryAccounts
 from dp2emu.explain.report.differences import KeepingJudge
-from dp2emu.explain.report.histories import Spot, affordable, histories
+from dp2emu.explain.report.histories import Histories, Spot, affordable, histories
 from dp2emu.explain.report.meshes import Meshes
 from dp2emu.explain.report.passes import pass_rows
 from dp2emu.explain.report.queries import query_rows
@@ -264,7 +264,7 @@ def report_model(
         chosen = affordable(judge.spots, found.draws)
         found.unexamined = len(set(judge.spots)) - len(chosen) + judge.unlisted
         found.uncompared = judge.without
-    past: dict[str, Any] = {}
+    past: Histories = {}
     if asked or chosen:
         past = histories(capture, chosen, asked=asked, options=options, timing=timing)
     return _model(found, playback.tally, plain(capture.name)) | {
@@ -272,8 +272,14 @@ def report_model(
         "graph": pass_rows(graph),
         "queries": query_rows(accounts.close(), found.issued_at),
         "differences": [] if judge is None else judge.sorted_rows(),
-        "histories": past,
+        "histories": _by_series(past, found.targets.rows()),
     }
+
+
+def _by_series(past: Histories, series: list[dict[str, Any]]) -> dict[str, Any]:
+    """Histories by series of pictures (``SURFACE/color``), for those that the page has."""
+    known = {f"{row['surface']}/{row['shows']}": past.get(row["surface"]) for row in series}
+    return {key: rows for key, rows in known.items() if rows}
 
 
 def _there(collector: Collector) -> str:

@@ -16,16 +16,20 @@ from dp2emu.diff import Allowance, References
 from dp2emu.diff.images import read_image
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
+from dp2emu.explain import pixel_probe
 from dp2emu.explain.events import Event, EventKind, Origin
 from dp2emu.explain.pixel_fragment import DepthSeen, Verdict
-from dp2emu.explain.pixel_history import Entry, History
-from dp2emu.explain.playback import Observer, Stage, play
+from dp2emu.explain.pixel_history import Entry, History, Pixel, default_target, history_of
+from dp2emu.explain.pixel_survey import Reach
+from dp2emu.explain.playback import Observer, Stage, events_of, play
 from dp2emu.explain.report import differences, shaders, targets
 from dp2emu.explain.report.differences import KeepingJudge, pictures_of
-from dp2emu.explain.report.histories import Spot, affordable, differing, history_row
+from dp2emu.explain.report.histories import Spot, affordable, differing, histories, history_row
 from dp2emu.explain.report.model import report_model
 from dp2emu.explain.report.states import StateSteps
-from dp2emu.gpu.command.packets import Packet
+from dp2emu.gpu.command.packets import Draw, Packet
+from dp2emu.gpu.command.work import Work
+from dp2emu.gpu.draw.probe import Probe
 from dp2emu.picture import encode_png, take_depth, take_picture
 from dp2emu.replay.frames import Frames
 from tests.explain.opening import FIRST_LIGHT, FOLDER, REAL, opened
@@ -227,12 +231,47 @@ def test_compared_pictures_without_room_are_named(
     assert any(note.startswith("6 compared pictures are not here") for note in model["notes"])
 
 
+@pytest.mark.parametrize("trace", [FIRST_LIGHT, *REAL], ids=lambda path: path.stem)
+def test_histories_of_a_page_are_those_of_pixel(trace: Path) -> None:
+    with opened(trace) as capture:
+        target = default_target(events_of(capture))
+    spots = [Spot(target, x, y) for x in (5, 100, 125, 186) for y in (5, 80, 121)]
+    with opened(trace) as capture:
+        found = histories(capture, spots)
+    for spot in (spots[0], spots[8], spots[11]):
+        with opened(trace) as capture:
+            alone = history_of(capture, Pixel(spot.x, spot.y, spot.target)).document()
+        rows = [history_row(row) for row in alone["history"]]
+        assert found[target][f"{spot.x},{spot.y}"] == rows
+
+
+def test_a_draw_is_executed_only_for_the_pixels_that_it_may_touch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    executed: list[bool] = []
+    examine = pixel_probe.execute_draw
+
+    def counting(draw: Draw, *, probe: Probe, **more: Any) -> Work:
+        executed.append(isinstance(probe, Reach))
+        return examine(draw, probe=probe, **more)
+
+    monkeypatch.setattr(pixel_probe, "execute_draw", counting)
+    with opened(FIRST_LIGHT) as capture:
+        draws = sum(event.kind is EventKind.DRAW for event in events_of(capture))
+    with opened(FIRST_LIGHT) as capture:
+        found = histories(capture, [Spot(2, x, y) for x in (0, 186, 319) for y in (0, 121, 239)])
+    told = [{row["event"] for row in rows if row["kind"] == "draw"} for rows in found[2].values()]
+    assert len(told) == 9
+    # Once to find what it may touch, and for each pixel there without and with clipping.
+    assert executed.count(True) == draws
+    assert executed.count(False) == 2 * sum(map(len, told)) < draws * len(told)
+
+
 def test_histories_are_spread_over_the_pixels_that_differ() -> None:
     spots = [Spot(1, x, 0) for x in range(1000)]
     chosen = affordable(spots, draws=1)
-    assert len(chosen) <= 256
-    assert chosen[0].x == 0
-    assert chosen[-1].x > 990
+    assert len(chosen) == 48
+    assert (chosen[0].x, chosen[-1].x) == (0, 999)
     assert affordable(spots, draws=10**6) == spots[:1]
 
 
@@ -280,8 +319,8 @@ def test_depths_that_are_no_numbers_are_text_in_a_history() -> None:
 def test_a_picture_that_differs_everywhere_gives_few_spots() -> None:
     black, white = np.zeros((200, 300, 3), np.uint8), np.full((200, 300, 3), 255, np.uint8)
     spots = differing(2, black, white, 0)
-    assert len({*spots}) == len(spots) <= 256
-    assert (spots[0], spots[-1].y > 190) == (Spot(2, 0, 0), True)
+    assert len({*spots}) == len(spots) == 48
+    assert (spots[0], spots[-1]) == (Spot(2, 0, 0), Spot(2, 299, 199))
 
 
 def test_values_of_events_that_are_not_shown_are_not_on_the_page() -> None:
