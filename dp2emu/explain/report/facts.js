@@ -69,8 +69,8 @@ class Facts {
         ["Markers", event.markers.join(" › ")],
         ["Primitives", event.primitives ? element("span", {}, code(grouped(event.primitives)), ` ${event.topology}`) : null],
         [event.kind === "draw" ? "Samples passed" : "Texels written", event.kind === "draw" || event.pixels ? code(grouped(event.pixels)) : null],
-        ["Targets", event.targets.length ? event.targets.map((at) => element("div", {}, element("button", { class: "link", type: "button",
-          onclick: () => this.go({ series: series.find((each) => each.surface === at)?.key }) }, this.surface(at)))) : null],
+        ["Targets", event.targets.length ? event.targets.map((at) => element("div", {}, this.surfaceLink(at))) : null],
+        ["Source", event.source ? this.surfaceLink(event.source.surface) : null],
         ["Shaders", event.shaders.length ? event.shaders.map((at) => element("div", {}, this.shaderLink(at))) : null],
         ["Queries", asked.length ? asked.map((each) => element("div", {}, element("button", { class: "link", type: "button", onclick: () => this.go({ view: "queries" }) }, `${each.type} ${each.query}`),
           each.began === event.number ? " begins" : each.ended === event.number ? " ends" : ` counts ${each.counted.find(([number]) => number === event.number)[1]}`)) : null],
@@ -79,6 +79,12 @@ class Facts {
       element("div", {}, command(`dp2emu state ${model.file} --at E${event.number}`)),
       event.kind === "draw" ? element("div", {}, command(`dp2emu mesh ${model.file} E${event.number}`)) : null,
     ];
+  }
+
+  surfaceLink(at) {
+    const found = series.find((each) => each.surface === at);
+    const name = model.surfaces[at] ? this.surface(at) : `surface ${at}`;
+    return found ? element("button", { class: "link", type: "button", onclick: () => this.go({ series: found.key }) }, name) : element("span", {}, name);
   }
 
   shaderLink(at) {

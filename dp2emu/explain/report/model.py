@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from dp2emu.explain.events import Event, EventKind, Origin, written_surfaces
 from dp2emu.explain.pass_graph import PassGraph
 from dp2emu.explain.playback import Observer, Playback, Stage
 from dp2emu.explain.query_account import QueryAccounts
+from dp2emu.explain.report.copies import Copied, copied_by
 from dp2emu.explain.report.differences import KeepingJudge
 from dp2emu.explain.report.histories import Histories, Spot, affordable, histories
 from dp2emu.explain.report.meshes import Meshes
@@ -41,6 +43,10 @@ EVENTS = 20_000
 """Maximum number of events on a page."""
 FAULTS = 1_000
 """Maximum number of faults on a page."""
+COPIES = 2_000
+"""Maximum number of copies that are kept to follow pixels through them."""
+THROUGH = 4
+"""Maximum number of copies through which a page follows one pixel."""
 LABEL_CHARACTERS = 200
 """Maximum number of characters of the name of a surface."""
 
@@ -84,6 +90,7 @@ class Collector(Observer):
         self.unexamined = 0
         self.uncompared = 0
         self._times: dict[Origin, int] = {}
+        self._copies: list[Copied] = []
 
     def fault(self, error: Dp2Error) -> None:
         """Note an error of the capture at the last event."""
@@ -101,6 +108,18 @@ class Collector(Observer):
         if target is None and wanted:
             raise UsageError("no event draws to a surface: there are no pixels to follow")
         return [] if target is None else [Spot(target, x, y) for x, y in wanted]
+
+    def sources(self, spots: Iterable[Spot]) -> list[Spot]:
+        """The pixels that were last copied to pixels, and those that were copied to them."""
+        return [source for spot in spots for source in islice(self._followed(spot), THROUGH)]
+
+    def _followed(self, spot: Spot) -> Iterator[Spot]:
+        """Yield where a pixel came from, the latest copy first."""
+        for copied in reversed(self._copies):
+            source = copied.source_of(spot)
+            if source is not None:
+                spot = source
+                yield spot
 
     def close(self) -> None:
         """Store the last pictures; put the names of surfaces where they are shown."""
@@ -170,6 +189,9 @@ class Collector(Observer):
             return
         self.last = event.number
         self.targets.changed(event.number, event.targets)
+        copied = None if packet is None else copied_by(packet, stage)
+        if copied is not None and len(self._copies) < COPIES:
+            self._copies.append(copied)
         now = _counters(stage.gpu.counters)
         moved = [after - before for after, before in zip(now, self._before, strict=True)]
         self.events.append(
@@ -179,6 +201,7 @@ class Collector(Observer):
                 "mesh": self._mesh,
                 "counters": moved,
             }
+            | ({} if copied is None else {"source": copied.row()})
         )  # fmt: skip
 
 
@@ -266,6 +289,7 @@ def report_model(
         found.uncompared = judge.without
     past: Histories = {}
     if asked or chosen:
+        chosen += found.sources([*asked, *chosen])
         past = histories(capture, chosen, asked=asked, options=options, timing=timing)
     return _model(found, playback.tally, plain(capture.name)) | {
         "file": plain(file),

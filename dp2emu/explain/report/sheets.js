@@ -73,8 +73,8 @@ class Differences {
     if (row.event === null) return null;
     const key = seriesOf(row), alike = row.other.width === row.picture.width && row.other.height === row.picture.height;
     const near = alike ? this.stored(row, pixel) : null, there = near ?? pixel, own = there[0] === pixel[0] && there[1] === pixel[1];
-    const event = near ? decisive(storedHistory(key, near)) ?? row.event : row.event;
-    const link = element("button", { class: "link", type: "button", onclick: () => this.go({ view: "frame", event, pixel: there, series: key }) }, "Follow its history");
+    const place = (near && decisive(key, near)) ?? { event: row.event, pixel: there, series: key };
+    const link = element("button", { class: "link", type: "button", onclick: () => this.go({ view: "frame", ...place }) }, "Follow its history");
     return [link, own ? null : element("span", { class: "quiet" }, `history of the nearest pixel that has one: ${there.join(", ")}`)];
   }
 

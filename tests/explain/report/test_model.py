@@ -23,6 +23,7 @@ from dp2emu.explain.pixel_history import Entry, History, Pixel, default_target, 
 from dp2emu.explain.pixel_survey import Reach
 from dp2emu.explain.playback import Observer, Stage, events_of, play
 from dp2emu.explain.report import differences, shaders, targets
+from dp2emu.explain.report.copies import Copied
 from dp2emu.explain.report.differences import KeepingJudge, pictures_of
 from dp2emu.explain.report.histories import Spot, affordable, differing, histories, history_row
 from dp2emu.explain.report.model import report_model
@@ -229,6 +230,27 @@ def test_compared_pictures_without_room_are_named(
         model = report_model(again, against=references)
     assert [row["picture"] is None for row in model["differences"]] == [False] + [True] * 6
     assert any(note.startswith("6 compared pictures are not here") for note in model["notes"])
+
+
+def test_a_resolved_pixel_has_the_history_of_its_source(resolved: dict[str, Any]) -> None:
+    spots = {f"{x},{y}" for x in (400, 401, 402) for y in (300, 301)}
+    assert {key: set(told) for key, told in resolved["histories"].items()} == {
+        "2/color": spots, "3/color": spots
+    }  # fmt: skip
+    sources = [event["source"] for event in resolved["events"] if event["kind"] == "resolve"]
+    whole = (0, 0, 800, 600)
+    assert sources == [{"surface": 3, "read": whole, "written": whole}] * 4
+    kinds = {row["kind"] for row in resolved["histories"]["3/color"]["400,300"]}
+    assert kinds == {"clear", "draw"}
+
+
+def test_a_copied_pixel_comes_from_its_place_in_the_source() -> None:
+    copied = Copied(3, 2, read=(10, 20, 20, 40), written=(100, 100, 120, 120))
+    assert copied.source_of(Spot(2, 100, 100)) == Spot(3, 10, 20)
+    assert copied.source_of(Spot(2, 119, 119)) == Spot(3, 19, 39)
+    assert [copied.source_of(each) for each in (Spot(2, 120, 100), Spot(3, 100, 100))] == [
+        None
+    ] * 2
 
 
 @pytest.mark.parametrize("trace", [FIRST_LIGHT, *REAL], ids=lambda path: path.stem)
