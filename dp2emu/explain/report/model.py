@@ -13,7 +13,9 @@ from dp2emu.argument_check import checked
 from dp2emu.capture.records import Annotation, Pictured, Record
 from dp2emu.diff.images import EXACT, Allowance
 from dp2emu.diff.judging import References
+from dp2emu.dp2.call import Call
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.table import Token
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
 from dp2emu.explain.events import Event, EventKind, Origin, written_surfaces
@@ -26,6 +28,7 @@ from dp2emu.explain.report.histories import Histories, Spot, affordable, histori
 from dp2emu.explain.report.meshes import Meshes
 from dp2emu.explain.report.passes import pass_rows
 from dp2emu.explain.report.queries import query_rows
+from dp2emu.explain.report.setting_steps import SettingSteps
 from dp2emu.explain.report.shaders import ShaderTexts, assemblies_of
 from dp2emu.explain.report.states import Changes, StateSteps
 from dp2emu.explain.report.targets import TargetPictures, format_name
@@ -75,6 +78,7 @@ class Collector(Observer):
         self.faults: list[dict[str, Any]] = []
         self.targets = TargetPictures()
         self.states = StateSteps()
+        self.settings = SettingSteps(self.states)
         self.shaders = ShaderTexts()
         self.textures = TextureContents()
         self.meshes = Meshes()
@@ -136,7 +140,9 @@ class Collector(Observer):
     def issued(self, origin: Origin, stage: Stage) -> None:
         """Keep what changed in the state, and the bound shaders, until the events execute."""
         facts = stage.facts(origin, queries=False)  # the page has them elsewhere
-        changes = self.states.changes(str(origin.device), facts) if facts else {}
+        setter, context = self.settings.setter, str(origin.device)
+        last = self.states.changes(context, facts, setter) if facts else {}
+        changes = self.settings.issued(origin, last)
         self._issued[origin] = _Issued(changes, assemblies_of(facts))
         self._times[origin] = stage.gpu.now
 
@@ -145,13 +151,24 @@ class Collector(Observer):
         return self._times.get(origin)
 
     def performing(self, record: Record, stage: Stage) -> None:
-        """Note which surface a picture of the program shows, and the names of surfaces."""
+        """Note which surface a picture of the program shows, and the names of surfaces; and what
+        the last call set.
+        """
+        self.settings.performing(record, stage, wanted=self._next_is_shown())
         if isinstance(record, Pictured):
             self.shown_by[record.call] = stage.shown(record)
         elif isinstance(record, Annotation):
             handle = stage.labelled(record)
             if handle is not None:
                 self.labels[handle] = plain(record.text)[:LABEL_CHARACTERS]
+
+    def token(self, call: Call, token: Token, stage: Stage) -> None:
+        """Note what the last token set; ``token`` executes next."""
+        self.settings.token(call, token, stage, wanted=self._next_is_shown())
+
+    def _next_is_shown(self) -> bool:
+        """Whether the next event is on the page."""
+        return self.left_out + len(self.events) in self._wanted and len(self.events) < EVENTS
 
     def handle(self, name: str, call: int | None) -> int | None:
         """The surface of a picture of the replay, by the API call that took it or its name."""
@@ -271,7 +288,8 @@ def report_model(
     watcher = Watcher(fault=found.fault, answered=accounts.answered)
     observers = [found, accounts, graph]
     playback = Playback(capture, observers, options=options, timing=timing, watcher=watcher)
-    judge = None
+    judge, stage = None, playback.stage
+    stage.driver.command_taps.append(lambda call, _, token, count: found.token(call, token, stage))
     with closing(playback):
         if against is not None:
             judge = KeepingJudge(against, allowance, lambda: found.last, found.handle)
@@ -385,6 +403,8 @@ def _notes(found: Collector) -> Iterable[str]:
         yield f"{found.meshes.without} draws have no vertices here; dp2emu mesh shows them."
     if found.shaders.without:
         yield f"{found.shaders.without} shaders have no text here."
+    if found.settings.exhausted:
+        yield "Of later changes of the state the page does not know the setter; --events does."
     if found.unexamined:
         yield f"{found.unexamined} more pixels differ; dp2emu pixel shows their histories."
     if found.uncompared:

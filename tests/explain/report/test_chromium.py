@@ -340,6 +340,17 @@ def test_heads_of_a_history_stay_in_view(visit: Any, resolved: dict[str, Any]) -
     assert shown.page.locator("#pixel h2").bounding_box()["y"] < box["y"]
 
 
+def test_state_of_a_draw_tells_what_changed_since_the_draw_before_and_what_set_it(
+    visit: Any, failing_depth: dict[str, Any]
+) -> None:
+    draws = [event["number"] for event in failing_depth["events"] if event["kind"] == "draw"]
+    shown = visit(failing_depth, f"#view=frame&e={draws[1]}&tab=state")
+    shown.settled("#facts h2", f"since the previous draw E{draws[0]}")
+    row = shown.text("#facts tr:has-text('D3DRS_ZFUNC')")
+    assert "4 D3DCMP_LESSEQUAL → 5 D3DCMP_GREATER" in " ".join(row.split())
+    assert "RENDERSTATE" in row.split()[-1]
+
+
 def test_back_from_a_history_returns_to_the_difference(
     visit: Any, failing_depth: dict[str, Any]
 ) -> None:

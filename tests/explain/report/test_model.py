@@ -17,23 +17,27 @@ from dp2emu.diff.images import read_image
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
 from dp2emu.explain import pixel_probe
+from dp2emu.explain.address import parse_address
 from dp2emu.explain.events import Event, EventKind, Origin
 from dp2emu.explain.pixel_fragment import DepthSeen, Verdict
 from dp2emu.explain.pixel_history import Entry, History, Pixel, default_target, history_of
 from dp2emu.explain.pixel_survey import Reach
 from dp2emu.explain.playback import Observer, Stage, events_of, play
-from dp2emu.explain.report import differences, shaders, targets
+from dp2emu.explain.report import differences, setting_steps, shaders, targets
 from dp2emu.explain.report.copies import Copied
 from dp2emu.explain.report.differences import KeepingJudge, pictures_of
 from dp2emu.explain.report.histories import Spot, affordable, differing, histories, history_row
 from dp2emu.explain.report.model import report_model
 from dp2emu.explain.report.states import StateSteps
+from dp2emu.explain.state import found_setters, state_at
 from dp2emu.gpu.command.packets import Draw, Packet
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.draw.probe import Probe
 from dp2emu.picture import encode_png, take_depth, take_picture
 from dp2emu.replay.frames import Frames
 from tests.explain.opening import FIRST_LIGHT, FOLDER, REAL, opened
+
+REAL_BY_NAME = {path.stem: path for path in REAL}
 
 
 def unpacked(text: str, width: int, height: int, channels: int) -> NDArray[np.uint8]:
@@ -139,6 +143,72 @@ def test_steps_of_state_add_up_to_the_state() -> None:
         for event, step in row["contexts"]["1"]
     }
     assert changes == {0: {"a": 1, "b\x1fc": [1.0, 2.0]}, 2: {"a": 2, "b\x1fc": None, "b\x1fd": 5}}
+
+
+def test_a_change_has_its_setter_and_one_that_was_set_back_is_none() -> None:
+    steps = StateSteps()
+    steps.add(0, "1", steps.changes("1", {"a": 1, "b": 1}, "0:1 FIRST"), wanted=True)
+    changes = steps.changes("1", {"a": 2, "b": 5}, "1:0 ONE")
+    changes |= steps.changes("1", {"a": 2, "b": 1}, "1:1 OTHER")
+    steps.add(1, "1", changes, wanted=True)
+    row = steps.row()
+    # What was there at the first look has no known setter.
+    assert row["contexts"] == {"1": [(0, [(0, 0), (1, 0)]), (1, [(0, 1, 0)])]}
+    assert (row["paths"], row["values"], row["setters"]) == (["a", "b"], [1, 2], ["1:0 ONE"])
+
+
+def _reported_setters(model: dict[str, Any], event: int) -> dict[tuple[str, ...], str]:
+    """The setters of what changed at an event, by path."""
+    state = model["state"]
+    [found] = [step for steps in state["contexts"].values() for at, step in steps if at == event]
+    return {
+        tuple(state["paths"][path].split("\x1f")): state["setters"][setter[0]]
+        for path, _, *setter in found
+    }
+
+
+@pytest.mark.parametrize(
+    ("trace", "one", "other"),
+    [
+        (REAL_BY_NAME["d3d9_tri"], 0, 1),
+        (FOLDER / "state_blocks.dp2", 4, 5),
+        (REAL_BY_NAME["sokol_texcube"], 6, 8),
+    ],
+    ids=lambda value: getattr(value, "stem", None),
+)
+def test_setters_of_a_page_are_those_of_state(trace: Path, one: int, other: int) -> None:
+    states = []
+    for event in (one, other):
+        with opened(trace) as capture:
+            states.append(state_at(capture, parse_address(f"E{event}")))
+    with opened(trace) as capture:
+        known = found_setters(capture, *states)
+    assert known
+    with opened(trace) as capture:
+        model = report_model(capture)
+    expected = {path: f"{setter.address} {setter.name}" for path, setter in known.items()}
+    found = _reported_setters(model, other)
+    both = {path for path in found if path in expected}
+    assert len(both) > len(expected) / 2
+    assert {path: found[path] for path in both} == {path: expected[path] for path in both}
+
+
+def test_values_of_states_have_sdk_names(first_light: dict[str, Any]) -> None:
+    state = first_light["state"]
+    names = {
+        (state["paths"][path].split("\x1f")[-1], state["values"][value]): name
+        for path, value, name in state["names"]
+    }
+    assert names["D3DRS_CULLMODE", 1] == "D3DCULL_NONE"
+
+
+def test_setters_beyond_the_steps_of_a_page_are_named_as_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(setting_steps, "STEPS", 3)
+    with opened(REAL_BY_NAME["d3d9_tri"]) as capture:
+        model = report_model(capture)
+    assert any("does not know the setter" in note for note in model["notes"])
 
 
 def test_queries_have_their_times_and_where_they_were_delivered() -> None:
