@@ -140,7 +140,8 @@ class Collector(Observer):
     def issued(self, origin: Origin, stage: Stage) -> None:
         """Keep what changed in the state, and the bound shaders, until the events execute."""
         facts = stage.facts(origin, queries=False)  # the page has them elsewhere
-        setter, context = self.settings.setter, str(origin.device)
+        context = str(origin.device)
+        setter = self.settings.setter_in(context)
         last = self.states.changes(context, facts, setter) if facts else {}
         changes = self.settings.issued(origin, last)
         self._issued[origin] = _Issued(changes, assemblies_of(facts))
@@ -404,7 +405,7 @@ def _notes(found: Collector) -> Iterable[str]:
     if found.shaders.without:
         yield f"{found.shaders.without} shaders have no text here."
     if found.settings.exhausted:
-        yield "Of later changes of the state the page does not know the setter; --events does."
+        yield "Of some changes of the state the page does not know the setter; dp2emu state does."
     if found.unexamined:
         yield f"{found.unexamined} more pixels differ; dp2emu pixel shows their histories."
     if found.uncompared:

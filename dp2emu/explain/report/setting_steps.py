@@ -12,11 +12,15 @@ from dp2emu.explain.report.states import Changes, StateSteps
 STEPS = 2_000
 """Maximum number of states that are compared between events, to know what set a change."""
 
+BETWEEN = 16
+"""Maximum number of them between two events: their cost grows with the state, too."""
+
 
 class SettingSteps:
     """Compares the state before each token and call, as far as ``STEPS`` allow.
 
-    Mutable: it has the last token or call, and what changed since the last event.
+    Mutable: it has the last token or call, and what changed since the last event.  ``exhausted``
+    tells whether some changes have no setter, as the maximum numbers did not suffice.
     """
 
     def __init__(self, states: StateSteps) -> None:
@@ -26,11 +30,9 @@ class SettingSteps:
         self._origin: Origin | None = None
         self._tokens = 0
         self._steps = 0
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether some changes have no setter, as ``STEPS`` did not suffice."""
-        return self._steps > STEPS
+        self._between = 0
+        self._gaps: set[str] = set()
+        self.exhausted = False
 
     def performing(self, record: Record, stage: Stage, *, wanted: bool) -> None:
         """A record is performed next; ``wanted``: its events are on the page."""
@@ -53,24 +55,31 @@ class SettingSteps:
         """Note what the last token or call set; ``setter`` is the next one."""
         if self._origin is not None:
             self._compare(self._origin, stage)
-        self._steps += wanted
-        self._origin = origin if wanted and self._steps <= STEPS else None
+        compares = wanted and self._steps < STEPS and self._between < BETWEEN
+        self.exhausted |= wanted and not compares
+        self._steps += compares
+        self._between += compares
+        self._origin = origin if compares else None
+        if not compares:
+            self._gaps.add(str(origin.device))
         self._setter = setter if self._origin is not None else None
 
     def _compare(self, origin: Origin, stage: Stage) -> None:
         facts = stage.facts(origin, queries=False)
         if facts:
             context = str(origin.device)
-            found = self._states.changes(context, facts, self._setter)
+            found = self._states.changes(context, facts, self.setter_in(context))
+            self._gaps.discard(context)
             self._pending.setdefault(context, {}).update(found)
 
     def issued(self, origin: Origin, changes: Changes) -> Changes:
         """What changed in the state since the last event, with what the last token or call set."""
         # The state behind this token or call is known.
         self._origin = None
+        self._between = 0
+        self._gaps.discard(str(origin.device))
         return self._pending.pop(str(origin.device), {}) | changes
 
-    @property
-    def setter(self) -> str | None:
-        """The last token or call, None if those before it were not compared."""
-        return self._setter
+    def setter_in(self, context: str) -> str | None:
+        """The last token or call, None if one before it in a context was not compared."""
+        return None if context in self._gaps else self._setter
