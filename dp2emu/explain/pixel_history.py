@@ -263,10 +263,14 @@ class PixelObserver(Observer):
         self._before = place.read()
         if isinstance(packet, Draw):
             try:
-                self._examined = examine(packet, place, stage.gpu.heap.limits)
+                self._examined = self.examined(packet, place, stage)
             except (Unsupported, Exceeded):
                 # The execution reports it.
                 self._examined = None
+
+    def examined(self, draw: Draw, place: Place, stage: Stage) -> Examined | None:
+        """The fragments of a draw at the pixel, by ``pixel_probe.examine``."""
+        return examine(draw, place, stage.gpu.heap.limits)
 
     def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Append what the event did."""

@@ -23,6 +23,7 @@ from dp2emu.explain.pixel_place import Number, Place, holds_integers, shortest, 
 from dp2emu.explain.pixel_survey import (
     DEPTH,
     Chunk,
+    Reach,
     Spot,
     Survey,
     numbers_of,
@@ -36,6 +37,7 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.pipeline import StencilFace
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.raster_operations import COPY
+from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.gpu.draw.probe import Probe, Test
 from dp2emu.gpu.input_assembler.vertex_fetch import instanced, measured
@@ -70,20 +72,23 @@ class Examined(msgspec.Struct, frozen=True):
     row: FormatRow
 
 
-def examine(draw: Draw, place: Place, limits: Limits | None = None) -> Examined | None:
+def examine(
+    draw: Draw, place: Place, limits: Limits | None = None, reach: Reach | None = None
+) -> Examined | None:
     """The fragments of a draw at a place, None if the place is in none of its targets.
 
+    ``reach`` is the draw's, if it is known, which spares the work where the draw has nothing.
     Nothing in memory has changed afterwards.  Raises what the execution of the draw raises, and
     Exceeded for a draw that alone is beyond the ``limits`` of a call.
     """
-    draw = measured(draw)
-    if draw.vertex.buffers or draw.pixel.buffers or draw.post_vertex:
-        draw = with_constants(draw)
     where = _where(draw, place)
     if where is None:
         return None
     surface, pixel = where
     spot = Spot(place, *pixel, surface)
+    if reach is not None and not reach.touches(*pixel):
+        return Examined([], place.read(), spot.row)
+    draw = _prepared(draw)
     budget = WorkBudget(limits or Limits())
     budget.admit_draw(draw)
     memory = _Memory(draw)
@@ -97,6 +102,37 @@ def examine(draw: Draw, place: Place, limits: Limits | None = None) -> Examined 
     finally:
         memory.restore()
     return Examined(fragments, stored, spot.row)
+
+
+def in_targets(draw: Draw, place: Place) -> bool:
+    """Whether a place is in one of a draw's targets."""
+    return _where(draw, place) is not None
+
+
+def reach_of(draw: Draw, limits: Limits | None = None) -> Reach:
+    """The pixels that a draw may touch, for all of which its vertices are assembled once.
+
+    Nothing in memory has changed afterwards.  Raises what the execution of the draw raises, and
+    Exceeded for a draw that alone is beyond the ``limits`` of a call.
+    """
+    draw = _prepared(draw)
+    budget = WorkBudget(limits or Limits())
+    budget.admit_draw(draw)
+    memory, found = _Memory(draw), Reach()
+    try:
+        for part in instanced(draw):
+            part, runs = _observed(part, budget)
+            runs(_unclipped(_narrowed(part, Rect(0, 0, 0, 0))), probe=found)
+    finally:
+        memory.restore()
+    return found
+
+
+def _prepared(draw: Draw) -> Draw:
+    """The draw as it is executed: with its measured count and its constants."""
+    draw = measured(draw)
+    buffered = draw.vertex.buffers or draw.pixel.buffers or draw.post_vertex
+    return with_constants(draw) if buffered else draw
 
 
 def _where(draw: Draw, place: Place) -> tuple[Surface, tuple[int, int]] | None:
@@ -139,15 +175,10 @@ def _examined(
 ) -> list[Fragment]:
     """The fragments of one instance."""
     memory, budget = means
-    runs = partial(execute_draw, counters=Counters())
-    if draw.post_vertex is not None:
-        # Only tessellation and geometry programs make more work than was admitted.
-        runs = partial(runs, budget=budget)
-        later = replace(draw.post_vertex, output=replace(draw.post_vertex.output, layouts={}))
-        draw = replace(draw, post_vertex=later)
+    draw, runs = _observed(draw, budget)
     wide = Survey(spot)
     alone = _narrowed(draw, spot.rect)
-    runs(with_raster_state(alone, clip=False, clip_distances=0, cull_distances=0), probe=wide)
+    runs(_unclipped(alone), probe=wide)
     if not any(found.near for found in wide.chunks):
         return []
     clipped = wide
@@ -162,6 +193,21 @@ def _examined(
     if not len(wide.chunks) == len(clipped.chunks) == len(probe.found):
         raise Unsupported("histories of draws that a work limit divides")
     return [*_in_order(spot, instance, (wide, clipped, probe))]
+
+
+def _observed(draw: Draw, budget: WorkBudget) -> tuple[Draw, Callable[..., Work]]:
+    """A draw that fills no buffers of vertices, and the function that executes it for a probe."""
+    runs = partial(execute_draw, counters=Counters())
+    if draw.post_vertex is None:
+        return draw, runs
+    later = replace(draw.post_vertex, output=replace(draw.post_vertex.output, layouts={}))
+    # Only tessellation and geometry programs make more work than was admitted.
+    return replace(draw, post_vertex=later), partial(runs, budget=budget)
+
+
+def _unclipped(draw: Draw) -> Draw:
+    """The draw without clipping and cull distances."""
+    return with_raster_state(draw, clip=False, clip_distances=0, cull_distances=0)
 
 
 def _narrowed(draw: Draw, rect: Rect) -> Draw:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -123,13 +123,49 @@ def _surveyed(draw: Draw, geometry: Geometry, spot: Spot) -> Chunk:
 
 def _touching(draw: Draw, geometry: Geometry, spot: Spot) -> Mask:
     """Mask of the primitives whose bounding box, before culling, touches the pixel's square."""
+    return _boxes(draw, geometry).touch(spot.x, spot.y)
+
+
+class _Boxes(NamedTuple):
+    """Bounding boxes of primitives: columns and rows whose pixels' centres they may cover."""
+
+    left: F64
+    right: F64
+    top: F64
+    bottom: F64
+
+    def touch(self, x: int, y: int) -> Mask:
+        """Mask of the boxes that have a pixel."""
+        with np.errstate(invalid="ignore"):
+            along = (self.left <= x) & (self.right >= x)
+            found: Mask = along & (self.top <= y) & (self.bottom >= y)
+        return found
+
+
+def _boxes(draw: Draw, geometry: Geometry) -> _Boxes:
     x, y = geometry.vertices.position[:2].astype(np.float64)
     reach = _reach(draw, geometry) + 0.5 + _SNAP
     with np.errstate(invalid="ignore"):
-        along = (x.min(axis=0) <= spot.x + reach) & (x.max(axis=0) >= spot.x - reach)
-        down = (y.min(axis=0) <= spot.y + reach) & (y.max(axis=0) >= spot.y - reach)
-    found: Mask = along & down
-    return found
+        return _Boxes(
+            x.min(axis=0) - reach, x.max(axis=0) + reach,
+            y.min(axis=0) - reach, y.max(axis=0) + reach,
+        )  # fmt: skip
+
+
+class Reach(Probe):
+    """Pixels that a draw may touch; as a probe it collects them, and draws nothing.  Mutable."""
+
+    def __init__(self) -> None:
+        self._boxes: list[_Boxes] = []
+
+    def chunk(self, draw: Draw, assembled: Geometry, primitives: Primitives) -> bool:
+        """Note the bounding boxes of the primitives."""
+        self._boxes.append(_boxes(draw, assembled))
+        return False
+
+    def touches(self, x: int, y: int) -> bool:
+        """Whether a primitive may touch a pixel of the targets."""
+        return any(boxes.touch(x, y).any() for boxes in self._boxes)
 
 
 _SNAP = 1 / ONE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,8 +16,8 @@ from dp2emu.explain.report.pictures import picture_row
 from dp2emu.limits import GENEROUS, Limits
 from dp2emu.replay import Pictures, Recording, replay
 
-CHARACTERS = 900_000
-"""Maximum size of all stored pictures of a comparison; those beyond the allowance come first."""
+CHARACTERS = 2_000_000
+"""Maximum size of all stored pictures of a comparison, of which the worst one is always stored."""
 
 
 class KeepingJudge(Judge):
@@ -25,7 +26,8 @@ class KeepingJudge(Judge):
     ``now`` is a function that returns the number of the last event, None before the first;
     ``handle`` one from a picture's name and API call to the handle of its surface, None if
     unknown.  ``spots`` are pixels that differ, of each picture as many as a page has histories,
-    and ``unlisted`` the number of the others.
+    and ``unlisted`` the number of the others.  ``without`` is the number of rows whose pictures
+    have no room: those that differ least.
     """
 
     def __init__(
@@ -40,8 +42,10 @@ class KeepingJudge(Judge):
         self.rows: list[dict[str, Any]] = []
         self.spots: list[Spot] = []
         self.unlisted = 0
+        self.without = 0
         self._now = now
         self._handle = handle
+        self._stored: list[dict[str, Any]] = []
         self._size = 0
 
     def judge(self, name: str, call: int | None, image: Pixels) -> Judgement | None:
@@ -56,16 +60,36 @@ class KeepingJudge(Judge):
             found_at = differing(target, image, other, self.allowance.tolerance)
             self.spots += found_at
             self.unlisted += found.comparison.beyond - len(found_at)
-        if self._size < CHARACTERS:
-            row |= {"picture": picture_row(image), "other": picture_row(other)}
-            self._size += sum(len(row[each]["data"]) for each in ("picture", "other"))
         self.rows.append(row)
+        self._store(row, image, other)
         return found
 
+    def _store(self, row: dict[str, Any], image: Pixels, other: Pixels) -> None:
+        """Store both pictures of a row, unless the stored ones differ more and leave no room."""
+        if self.without and _order(row) >= _order(self._stored[-1]):
+            self.without += 1
+            return
+        row |= {"picture": picture_row(image), "other": picture_row(other)}
+        self._size += _characters(row)
+        insort(self._stored, row, key=_order)
+        while self._size > CHARACTERS and len(self._stored) > 1:
+            least = self._stored.pop()
+            self._size -= _characters(least)
+            least |= {"picture": None, "other": None}
+            self.without += 1
+
     def sorted_rows(self) -> list[dict[str, Any]]:
-        """The rows, those beyond the allowance first, then the references without a picture."""
-        rows = sorted(self.rows, key=lambda row: bool(row["within"]))
-        return rows + [_missing(each) for each in self.missing()]
+        """The rows, the worst first, then the references without a picture."""
+        return sorted(self.rows, key=_order) + [_missing(each) for each in self.missing()]
+
+
+def _order(row: dict[str, Any]) -> tuple[bool, int]:
+    """Key that sorts rows, the worst first: those beyond the allowance, by pixels that differ."""
+    return bool(row["within"]), -row["beyond"]
+
+
+def _characters(row: dict[str, Any]) -> int:
+    return sum(len(row[each]["data"]) for each in ("picture", "other"))
 
 
 def _row(name: str, found: Judgement, comparison: Comparison, event: int | None) -> dict[str, Any]:
@@ -77,6 +101,7 @@ def _row(name: str, found: Judgement, comparison: Comparison, event: int | None)
         "event": event,
         "surface": None,
         "within": found.within,
+        "beyond": comparison.beyond,
         "summary": beyond if comparison.beyond else "equal within the tolerance",
         "numbers": [
             ["Pixels that differ", comparison.beyond],
@@ -97,6 +122,7 @@ def _missing(judgement: Judgement) -> dict[str, Any]:
         "event": None,
         "surface": None,
         "within": False,
+        "beyond": 0,
         "summary": "The replay took no such picture.",
         "numbers": [],
         "first": None,

@@ -32,6 +32,9 @@ const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f")
 const code = (text, more = "") => element("span", { class: `mono ${more}` }, String(text));
 const badge = (text, kind = "") => element("span", { class: `badge ${kind}` }, text);
 
+// A name that may break between its words: before a capital letter and behind an underscore.
+const breakable = (name) => name.split(/(?<=[a-z0-9])(?=[A-Z])|(?<=_)/).flatMap((part, at) => at ? [element("wbr"), part] : [part]);
+
 function shown(value) {
   if (value === null || value === undefined) return "–";
   if (Array.isArray(value)) return value.map(shown).join(", ");

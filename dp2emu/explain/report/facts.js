@@ -4,21 +4,29 @@
 const places = {};
 for (const [context, steps] of Object.entries(model.state.contexts)) places[context] = steps;
 
-function stateAt(event) {
-  const steps = places[event.context] ?? [], now = new Map(), changed = new Map();
-  for (const [number, settings] of steps) {
-    if (number > event.number) break;
-    changed.clear();
-    for (const [path, value] of settings) {
-      if (number === event.number) changed.set(path, now.get(path));
-      if (value < 0) now.delete(path); else now.set(path, value);
-    }
-  }
-  const before = steps.length && steps[0][0] === event.number;
-  return { now, changed, start: before };
+// The draw before a draw of the same context, else the event before.
+function previous(event) {
+  if (event.kind !== "draw") return null;
+  return events.findLast((each) => each.number < event.number && each.kind === "draw" && each.context === event.context) ?? null;
 }
 
-const valueOf = (at) => at === undefined ? "–" : shown(model.state.values[at]);
+function stateAt(event) {
+  const steps = places[event.context] ?? [], now = new Map(), by = new Map(), changed = new Map(), draw = previous(event);
+  const since = draw?.number ?? event.number - 1;
+  for (const [number, settings] of steps) {
+    if (number > event.number) break;
+    for (const [path, value, setter] of settings) {
+      if (number > since && !changed.has(path)) changed.set(path, now.get(path));
+      if (value < 0) now.delete(path); else now.set(path, value);
+      by.set(path, model.state.setters[setter]);
+    }
+  }
+  for (const [path, value] of changed) if (value === now.get(path)) changed.delete(path);
+  return { now, by, changed, since: draw, start: steps.length > 0 && steps[0][0] === event.number };
+}
+
+const sdkNames = new Map(model.state.names.map(([path, value, name]) => [`${path} ${value}`, name]));
+const valueOf = (at, path) => at === undefined ? "–" : shown(model.state.values[at]) + (sdkNames.has(`${path} ${at}`) ? ` ${sdkNames.get(`${path} ${at}`)}` : "");
 
 class Facts {
   constructor(go) {
@@ -69,8 +77,8 @@ class Facts {
         ["Markers", event.markers.join(" › ")],
         ["Primitives", event.primitives ? element("span", {}, code(grouped(event.primitives)), ` ${event.topology}`) : null],
         [event.kind === "draw" ? "Samples passed" : "Texels written", event.kind === "draw" || event.pixels ? code(grouped(event.pixels)) : null],
-        ["Targets", event.targets.length ? event.targets.map((at) => element("div", {}, element("button", { class: "link", type: "button",
-          onclick: () => this.go({ series: series.find((each) => each.surface === at)?.key }) }, this.surface(at)))) : null],
+        ["Targets", event.targets.length ? event.targets.map((at) => element("div", {}, this.surfaceLink(at))) : null],
+        ["Source", event.source ? this.surfaceLink(event.source.surface) : null],
         ["Shaders", event.shaders.length ? event.shaders.map((at) => element("div", {}, this.shaderLink(at))) : null],
         ["Queries", asked.length ? asked.map((each) => element("div", {}, element("button", { class: "link", type: "button", onclick: () => this.go({ view: "queries" }) }, `${each.type} ${each.query}`),
           each.began === event.number ? " begins" : each.ended === event.number ? " ends" : ` counts ${each.counted.find(([number]) => number === event.number)[1]}`)) : null],
@@ -81,28 +89,35 @@ class Facts {
     ];
   }
 
+  surfaceLink(at) {
+    const found = series.find((each) => each.surface === at);
+    const name = model.surfaces[at] ? this.surface(at) : `surface ${at}`;
+    return found ? element("button", { class: "link", type: "button", onclick: () => this.go({ series: found.key }) }, name) : element("span", {}, name);
+  }
+
   shaderLink(at) {
     const shader = model.shaders[at];
     return element("button", { class: "link", type: "button", onclick: () => this.go({ view: "shaders", shader: at }) }, `${shader.stage}  ${shader.name}`);
   }
 
   aboutState(event) {
-    const { now, changed, start } = stateAt(event);
+    const { now, by, changed, since, start } = stateAt(event);
     if (!now.size) return [element("h2", {}, "State"), element("p", { class: "quiet" }, "This event has no device state: it is of the host.")];
     const words = this.text.toLowerCase();
-    const keep = (at) => !words || model.state.paths[at].toLowerCase().includes(words) || valueOf(now.get(at)).toLowerCase().includes(words);
+    const keep = (at) => !words || model.state.paths[at].toLowerCase().includes(words) || valueOf(now.get(at), at).toLowerCase().includes(words);
     const every = this.all || words || start;
     const rows = (every ? [...now.keys()] : [...changed.keys()]).filter(keep).sort((a, b) => a - b);
     const field = element("input", { type: "search", placeholder: "Find a state or value", "aria-label": "Find a state", id: "find-state", value: this.text, autocomplete: "off" });
     field.addEventListener("input", () => { this.text = field.value; this.draw(); const again = byId("find-state"); again.focus(); again.setSelectionRange(99, 99); });
-    const title = start ? "State at the first event" : changed.size ? `${count(changed.size, "change")} since the event before` : "No change since the event before";
+    const before = since ? [" since the previous draw ", element("button", { class: "link", type: "button", onclick: () => this.go({ event: since.number }) }, `E${since.number}`)] : [" since the event before"];
+    const title = start ? "State at the first event" : [changed.size ? count(changed.size, "change") : "No change", ...before];
     const box = element("div", { class: "filter" }, element("div", { class: "row" }, field), segment("Shown", [[false, "Changed"], [true, "All"]], this.all, (all) => { this.all = all; this.draw(); }));
     box.style.cssText = "padding:10px 0 6px;border:0";
-    return [element("h2", {}, title), box, rows.length ? this.groups(rows, now, start ? new Map() : changed)
-      : element("p", { class: "quiet" }, words ? "Nothing fits." : "Every state is as at the event before of the same context.")];
+    return [element("h2", {}, title), box, rows.length ? this.groups(rows, now, by, start ? new Map() : changed)
+      : element("p", { class: "quiet" }, words ? "Nothing fits." : `Every state is as at ${since ? "that draw" : "the event before of the same context"}.`)];
   }
 
-  groups(rows, now, changed) {
+  groups(rows, now, by, changed) {
     const groups = new Map();
     for (const at of rows.slice(0, 1500)) {
       const [group, ...rest] = model.state.paths[at].split("\u001f");
@@ -110,10 +125,13 @@ class Facts {
       if (!groups.has(key)) groups.set(key, []);
       groups.get(key).push([rest.length ? rest.join(" · ") : group, at]);
     }
-    return [...groups].map(([group, list]) => [element("h3", {}, group.replaceAll("_", " ")), table(group, [["Name", ""], ["Value", ""]],
-      list.map(([name, at]) => [code(name), changed.has(at)
-        ? element("span", { class: "mono" }, element("del", {}, valueOf(changed.get(at))), " → ", element("ins", {}, valueOf(now.get(at))))
-        : code(valueOf(now.get(at)))]))]).concat(rows.length > 1500 ? [[element("p", { class: "quiet" }, `${grouped(rows.length - 1500)} more: narrow the search.`)]] : []);
+    const columns = rows.some((at) => by.get(at)) ? [["Name", ""], ["Value", ""], ["Set by", ""]] : [["Name", ""], ["Value", ""]];
+    const value = (at) => changed.has(at)
+      ? element("span", { class: "mono" }, element("del", {}, valueOf(changed.get(at), at)), " → ", element("ins", {}, valueOf(now.get(at), at)))
+      : code(valueOf(now.get(at), at));
+    return [...groups].map(([group, list]) => [element("h3", {}, group.replaceAll("_", " ")), table(group, columns,
+      list.map(([name, at]) => [code(name), value(at), element("span", { class: "quiet" }, by.get(at) ?? "")].slice(0, columns.length)))])
+      .concat(rows.length > 1500 ? [[element("p", { class: "quiet" }, `${grouped(rows.length - 1500)} more: narrow the search.`)]] : []);
   }
 
   aboutShaders(event) {

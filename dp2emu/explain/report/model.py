@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -12,18 +13,22 @@ from dp2emu.argument_check import checked
 from dp2emu.capture.records import Annotation, Pictured, Record
 from dp2emu.diff.images import EXACT, Allowance
 from dp2emu.diff.judging import References
+from dp2emu.dp2.call import Call
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.table import Token
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
 from dp2emu.explain.events import Event, EventKind, Origin, written_surfaces
 from dp2emu.explain.pass_graph import PassGraph
 from dp2emu.explain.playback import Observer, Playback, Stage
 from dp2emu.explain.query_account import QueryAccounts
+from dp2emu.explain.report.copies import Copied, copied_by
 from dp2emu.explain.report.differences import KeepingJudge
-from dp2emu.explain.report.histories import Spot, affordable, histories
+from dp2emu.explain.report.histories import Histories, Spot, affordable, histories
 from dp2emu.explain.report.meshes import Meshes
 from dp2emu.explain.report.passes import pass_rows
 from dp2emu.explain.report.queries import query_rows
+from dp2emu.explain.report.setting_steps import SettingSteps
 from dp2emu.explain.report.shaders import ShaderTexts, assemblies_of
 from dp2emu.explain.report.states import Changes, StateSteps
 from dp2emu.explain.report.targets import TargetPictures, format_name
@@ -41,6 +46,10 @@ EVENTS = 20_000
 """Maximum number of events on a page."""
 FAULTS = 1_000
 """Maximum number of faults on a page."""
+COPIES = 2_000
+"""Maximum number of copies that are kept to follow pixels through them."""
+THROUGH = 4
+"""Maximum number of copies through which a page follows one pixel."""
 LABEL_CHARACTERS = 200
 """Maximum number of characters of the name of a surface."""
 
@@ -69,6 +78,7 @@ class Collector(Observer):
         self.faults: list[dict[str, Any]] = []
         self.targets = TargetPictures()
         self.states = StateSteps()
+        self.settings = SettingSteps(self.states)
         self.shaders = ShaderTexts()
         self.textures = TextureContents()
         self.meshes = Meshes()
@@ -82,7 +92,9 @@ class Collector(Observer):
         self._draws = 0
         self._drawn_to: int | None = None
         self.unexamined = 0
+        self.uncompared = 0
         self._times: dict[Origin, int] = {}
+        self._copies: list[Copied] = []
 
     def fault(self, error: Dp2Error) -> None:
         """Note an error of the capture at the last event."""
@@ -101,6 +113,18 @@ class Collector(Observer):
             raise UsageError("no event draws to a surface: there are no pixels to follow")
         return [] if target is None else [Spot(target, x, y) for x, y in wanted]
 
+    def sources(self, spots: Iterable[Spot]) -> list[Spot]:
+        """The pixels that were last copied to pixels, and those that were copied to them."""
+        return [source for spot in spots for source in islice(self._followed(spot), THROUGH)]
+
+    def _followed(self, spot: Spot) -> Iterator[Spot]:
+        """Yield where a pixel came from, the latest copy first."""
+        for copied in reversed(self._copies):
+            source = copied.source_of(spot)
+            if source is not None:
+                spot = source
+                yield spot
+
     def close(self) -> None:
         """Store the last pictures; put the names of surfaces where they are shown."""
         if self.last is not None:
@@ -116,7 +140,10 @@ class Collector(Observer):
     def issued(self, origin: Origin, stage: Stage) -> None:
         """Keep what changed in the state, and the bound shaders, until the events execute."""
         facts = stage.facts(origin, queries=False)  # the page has them elsewhere
-        changes = self.states.changes(str(origin.device), facts) if facts else {}
+        context = str(origin.device)
+        setter = self.settings.setter_in(context)
+        last = self.states.changes(context, facts, setter) if facts else {}
+        changes = self.settings.issued(origin, last)
         self._issued[origin] = _Issued(changes, assemblies_of(facts))
         self._times[origin] = stage.gpu.now
 
@@ -125,13 +152,24 @@ class Collector(Observer):
         return self._times.get(origin)
 
     def performing(self, record: Record, stage: Stage) -> None:
-        """Note which surface a picture of the program shows, and the names of surfaces."""
+        """Note which surface a picture of the program shows, and the names of surfaces; and what
+        the last call set.
+        """
+        self.settings.performing(record, stage, wanted=self._next_is_shown())
         if isinstance(record, Pictured):
             self.shown_by[record.call] = stage.shown(record)
         elif isinstance(record, Annotation):
             handle = stage.labelled(record)
             if handle is not None:
                 self.labels[handle] = plain(record.text)[:LABEL_CHARACTERS]
+
+    def token(self, call: Call, token: Token, stage: Stage) -> None:
+        """Note what the last token set; ``token`` executes next."""
+        self.settings.token(call, token, stage, wanted=self._next_is_shown())
+
+    def _next_is_shown(self) -> bool:
+        """Whether the next event is on the page."""
+        return self.left_out + len(self.events) in self._wanted and len(self.events) < EVENTS
 
     def handle(self, name: str, call: int | None) -> int | None:
         """The surface of a picture of the replay, by the API call that took it or its name."""
@@ -169,6 +207,9 @@ class Collector(Observer):
             return
         self.last = event.number
         self.targets.changed(event.number, event.targets)
+        copied = None if packet is None else copied_by(packet, stage)
+        if copied is not None and len(self._copies) < COPIES:
+            self._copies.append(copied)
         now = _counters(stage.gpu.counters)
         moved = [after - before for after, before in zip(now, self._before, strict=True)]
         self.events.append(
@@ -178,6 +219,7 @@ class Collector(Observer):
                 "mesh": self._mesh,
                 "counters": moved,
             }
+            | ({} if copied is None else {"source": copied.row()})
         )  # fmt: skip
 
 
@@ -247,7 +289,8 @@ def report_model(
     watcher = Watcher(fault=found.fault, answered=accounts.answered)
     observers = [found, accounts, graph]
     playback = Playback(capture, observers, options=options, timing=timing, watcher=watcher)
-    judge = None
+    judge, stage = None, playback.stage
+    stage.driver.command_taps.append(lambda call, _, token, count: found.token(call, token, stage))
     with closing(playback):
         if against is not None:
             judge = KeepingJudge(against, allowance, lambda: found.last, found.handle)
@@ -262,16 +305,24 @@ def report_model(
     if judge:
         chosen = affordable(judge.spots, found.draws)
         found.unexamined = len(set(judge.spots)) - len(chosen) + judge.unlisted
-    past: dict[str, Any] = {}
+        found.uncompared = judge.without
+    past: Histories = {}
     if asked or chosen:
+        chosen += found.sources([*asked, *chosen])
         past = histories(capture, chosen, asked=asked, options=options, timing=timing)
     return _model(found, playback.tally, plain(capture.name)) | {
         "file": plain(file),
         "graph": pass_rows(graph),
         "queries": query_rows(accounts.close(), found.issued_at),
         "differences": [] if judge is None else judge.sorted_rows(),
-        "histories": past,
+        "histories": _by_series(past, found.targets.rows()),
     }
+
+
+def _by_series(past: Histories, series: list[dict[str, Any]]) -> dict[str, Any]:
+    """Histories by series of pictures (``SURFACE/color``), for those that the page has."""
+    known = {f"{row['surface']}/{row['shows']}": past.get(row["surface"]) for row in series}
+    return {key: rows for key, rows in known.items() if rows}
 
 
 def _there(collector: Collector) -> str:
@@ -353,7 +404,14 @@ def _notes(found: Collector) -> Iterable[str]:
         yield f"{found.meshes.without} draws have no vertices here; dp2emu mesh shows them."
     if found.shaders.without:
         yield f"{found.shaders.without} shaders have no text here."
+    if found.settings.exhausted:
+        yield "Of some changes of the state the page does not know the setter; dp2emu state does."
     if found.unexamined:
         yield f"{found.unexamined} more pixels differ; dp2emu pixel shows their histories."
+    if found.uncompared:
+        yield (
+            f"{found.uncompared} compared pictures are not here: those that differ least; "
+            "dp2emu replay --png writes all."
+        )
     if found.textures.without:
         yield f"{found.textures.without} textures have no picture here."

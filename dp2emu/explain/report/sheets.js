@@ -33,7 +33,7 @@ class Differences {
     fill(this.head, element("strong", {}, row.name), row.event === null ? null : element("button", { class: "link mono", type: "button", onclick: () => this.go({ view: "frame", event: row.event, pixel: this.pixel ?? undefined, series: seriesOf(row) }) }, `E${row.event}`),
       row.numbers.map(([name, value]) => element("span", { class: "quiet" }, `${name} `, code(shown(value)))));
     this.trio.hidden = !row.picture;
-    if (!row.picture) { fill(this.foot, element("p", { class: "quiet" }, row.summary)); return; }
+    if (!row.picture) { fill(this.foot, this.pictureless(row)); return; }
     const { width, height, channels } = row.picture;
     const ours = await single(row.picture), theirs = row.other ? await single(row.other) : null;
     // Another picture may have been chosen meanwhile.
@@ -47,6 +47,12 @@ class Differences {
     }
     this.drawn = true;
     this.point();
+  }
+
+  // What stands for the pictures of a row: a page has no room for all of those that differ least.
+  pictureless(row) {
+    return [element("p", { class: "quiet" }, row.summary), row.event === null ? null : element("p", { class: "quiet" }, "Both pictures are left out, so that the page stays small. "),
+      row.event === null || !seriesOf(row) ? null : element("button", { class: "link", type: "button", onclick: () => this.go({ view: "frame", event: row.event, pixel: row.first ?? undefined, series: seriesOf(row) }) }, "Show the event")];
   }
 
   // The pixel whose history stands for a pixel: itself, or the nearest of the same two colours.  One that differs has the nearest of any colours else.
@@ -67,8 +73,8 @@ class Differences {
     if (row.event === null) return null;
     const key = seriesOf(row), alike = row.other.width === row.picture.width && row.other.height === row.picture.height;
     const near = alike ? this.stored(row, pixel) : null, there = near ?? pixel, own = there[0] === pixel[0] && there[1] === pixel[1];
-    const event = near ? decisive(storedHistory(key, near)) ?? row.event : row.event;
-    const link = element("button", { class: "link", type: "button", onclick: () => this.go({ view: "frame", event, pixel: there, series: key }) }, "Follow its history");
+    const place = (near && decisive(key, near)) ?? { event: row.event, pixel: there, series: key };
+    const link = element("button", { class: "link", type: "button", onclick: () => this.go({ view: "frame", ...place }) }, "Follow its history");
     return [link, own ? null : element("span", { class: "quiet" }, `history of the nearest pixel that has one: ${there.join(", ")}`)];
   }
 

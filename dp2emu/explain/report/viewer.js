@@ -26,8 +26,9 @@ class Stage {
   }
 
   spot(event) {
-    const bounds = this.canvas.getBoundingClientRect();
-    const x = Math.floor((event.clientX - bounds.left) * this.width / bounds.width), y = Math.floor((event.clientY - bounds.top) * this.height / bounds.height);
+    // The event has whole numbers, which stand for the middles of the screen's pixels.
+    const bounds = this.canvas.getBoundingClientRect(), [right, down] = [event.clientX + 0.5 - bounds.left, event.clientY + 0.5 - bounds.top];
+    const x = Math.floor(right * this.width / bounds.width), y = Math.floor(down * this.height / bounds.height);
     return x >= 0 && y >= 0 && x < this.width && y < this.height ? [x, y] : null;
   }
 
@@ -221,15 +222,19 @@ class Viewer {
     if (!told) fill(this.pixel, element("header", {}, element("h2", {}, `Pixel ${x}, ${y}`), element("span", { class: "quiet" }, "reading the pictures …")));
     const rows = told ?? await changes(chosen, x, y, () => turn === this.turn);
     if (turn !== this.turn || !rows) return;
-    fill(this.pixel,
-      element("header", {}, element("h2", {}, `Pixel ${x}, ${y}`), element("span", {}, colour(value, chosen.channels)),
-        element("span", { class: "quiet" }, told ? "all fragments, with their verdicts" : `${count(rows.length, "event")} changed it`)),
+    // The head stays in view while the rows scroll.
+    this.many = told?.some((row) => row.sample > 0);
+    const past = element("div", { class: "past" },
       rows.length ? table("History of the pixel", told ? TOLD : SEEN, rows.map((row) => told ? this.told(row) : this.seen(row)), (at) => rows[at].event === this.event.number ? "here" : "")
         : element("p", { class: "quiet" }, "No event of this page changed this pixel."),
       near ? element("p", { class: "quiet" }, "Of the same colour here, with all fragments: ", element("button", { class: "link", type: "button", onclick: () => this.go({ pixel: near, series: chosen.key }) }, `nearest pixel that has a history: ${near.join(", ")}`)) : null,
       this.stepping(rows),
       told ? null : element("p", { class: "quiet" }, "Fragments that lost, and the reasons: ", command(`dp2emu pixel ${model.file} ${x} ${y} --target ${chosen.surface} --at E${this.event.number}`)));
-    this.reveal([...this.pixel.querySelectorAll("tr.here")].at(-1));
+    fill(this.pixel,
+      element("header", {}, element("h2", {}, `Pixel ${x}, ${y}`), element("span", { class: "quiet" }, chosen.name), element("span", {}, colour(value, chosen.channels)),
+        element("span", { class: "quiet" }, told ? "all fragments, with their verdicts" : `${count(rows.length, "event")} changed it`)),
+      past);
+    this.reveal(past.querySelectorAll("tbody tr")[rows.findLastIndex((row) => row.event <= this.event.number)], past);
   }
 
   // How to step through the pixel shader of the last fragment that the event has here.
@@ -241,11 +246,11 @@ class Viewer {
   }
 
   // Scrolls a row of the history into view, and nothing else.
-  reveal(row) {
+  reveal(row, past) {
     if (!row) return;
-    const inside = row.getBoundingClientRect(), box = this.pixel.getBoundingClientRect();
-    if (inside.bottom > box.bottom) this.pixel.scrollTop += inside.bottom - box.bottom + 8;
-    else if (inside.top < box.top) this.pixel.scrollTop -= box.top - inside.top + 8;
+    const inside = row.getBoundingClientRect(), box = past.getBoundingClientRect(), head = past.querySelector("thead").offsetHeight;
+    if (inside.bottom > box.bottom) past.scrollTop += inside.bottom - box.bottom + 8;
+    else if (inside.top < box.top + head) past.scrollTop -= box.top + head - inside.top + 8;
   }
 
   link(number) {
@@ -253,13 +258,21 @@ class Viewer {
     return element("button", { class: "link mono", type: "button", onclick: () => this.go({ event: number }) }, event ? `E${number}` : `E${number} (not here)`);
   }
 
-  seen(row) { return [this.link(row.event), eventOf(row.event)?.name ?? "start", colour(row.before, this.series.channels), colour(row.after, this.series.channels)]; }
+  // What an event is, and for a copy the link to the pixel that it read.
+  what(row) {
+    const event = eventOf(row.event), name = event?.name ?? row.kind ?? "start", from = event?.source;
+    if (!from) return breakable(name);
+    const at = copiedFrom(event, this.series, this.stage.pixel), words = `from surface ${from.surface}`;
+    return [breakable(name), " ", at ? element("button", { class: "link", type: "button", onclick: () => this.go({ event: row.event, ...at }) }, words) : element("span", { class: "quiet" }, words)];
+  }
+
+  seen(row) { return [this.link(row.event), element("span", {}, this.what(row)), colour(row.before, this.series.channels), colour(row.after, this.series.channels)]; }
 
   told(row) {
     const kind = { written: "good", masked: "warn", discarded_target: "warn", coverage: "" }[row.verdict] ?? "bad";
     const verdict = element("span", { title: row.detail || null }, badge(reason(row), kind), passed(row).map((text) => element("span", { class: "quiet" }, ` ${text}`)));
-    const name = eventOf(row.event)?.name ?? row.kind, same = String(row.before) === String(row.after);
-    return [this.link(row.event), verdict, element("span", { title: name }, name), row.primitive ?? "", numbers(row.output), numbers(row.before), same ? element("span", { class: "quiet" }, "same") : numbers(row.after)];
+    const same = String(row.before) === String(row.after);
+    return [this.link(row.event), verdict, element("span", {}, this.what(row)), [row.primitive ?? "", this.many ? element("div", { class: "quiet" }, `sample ${row.sample}`) : null], numbers(row.output), numbers(row.before), same ? element("span", { class: "quiet" }, "same") : numbers(row.after)];
   }
 }
 
@@ -289,8 +302,24 @@ function nearestStored(key, pixel, fits) {
   return storedPixels(key).filter(fits).sort((a, b) => far(a) - far(b))[0] ?? null;
 }
 
-// The event that decides a pixel: of the last fragment that a draw wrote or a test rejected.
-const decisive = (history) => history.findLast((row) => row.kind === "draw" && row.verdict !== "coverage" && eventOf(row.event))?.event;
+// The place from which an event copied a pixel of a series, as a change of what is chosen; null if it did not.
+function copiedFrom(event, chosen, [x, y]) {
+  const { surface, read, written } = event?.source ?? {};
+  if (!read || !event.targets.includes(chosen.surface) || x < written[0] || y < written[1] || x >= written[2] || y >= written[3]) return null;
+  const from = series.find((each) => each.surface === surface && each.shows === chosen.shows);
+  const along = (value, at) => read[at] + Math.floor((value - written[at]) * (read[at + 2] - read[at]) / (written[at + 2] - written[at]));
+  return from ? { series: from.key, pixel: [along(x, 0), along(y, 1)] } : null;
+}
+
+// What decides a pixel: the last fragment that a draw wrote or a test rejected, where copies read from another surface there.
+function decisive(key, pixel, before = Infinity) {
+  const chosen = series.find((each) => each.key === key);
+  const row = storedHistory(key, pixel)?.findLast((each) => each.event < before && eventOf(each.event)
+    && (each.kind === "draw" ? each.verdict !== "coverage" : copiedFrom(eventOf(each.event), chosen, pixel)));
+  if (!row) return null;
+  const from = row.kind === "draw" ? null : copiedFrom(eventOf(row.event), chosen, pixel);
+  return (from && decisive(from.series, from.pixel, row.event)) ?? { event: row.event, series: key, pixel };
+}
 
 // Stored numbers or a shader's output, with a swatch if they are a colour.
 function numbers(values) {
@@ -304,7 +333,7 @@ function numbers(values) {
 }
 
 const SEEN = [["Event", ""], ["What", ""], ["Before", ""], ["After", ""]];
-const TOLD = [["Event", "tight"], ["Verdict", "verdict"], ["What", "tight cut"], ["Prim.", "num"], ["Output", ""], ["Before", ""], ["After", ""]];
+const TOLD = [["Event", "tight"], ["Verdict", "verdict"], ["What", "what"], ["Prim.", "num"], ["Output", ""], ["Before", ""], ["After", ""]];
 
 // The events whose pictures differ at a pixel, found in the pictures that the page has.
 async function changes(chosen, x, y, wanted) {

@@ -11,9 +11,13 @@ import pytest
 
 from dp2emu.capture.records import MARKER, MARKER_BEGIN, MARKER_END, Annotation, Called
 from dp2emu.capture.writer import CaptureWriter
+from dp2emu.diff import Allowance, References
+from dp2emu.diff.images import read_image
+from dp2emu.explain.report.differences import pictures_of
 from dp2emu.explain.report.model import report_model
 from dp2emu.explain.report.page import page_of
-from tests.explain.opening import FIRST_LIGHT, opened
+from dp2emu.picture import encode_png
+from tests.explain.opening import FIRST_LIGHT, REAL, opened
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -67,6 +71,23 @@ def first_light() -> dict[str, Any]:
     """The model of first_light.dp2, with the history of pixel 186, 121."""
     with opened(FIRST_LIGHT) as capture:
         return report_model(capture, file="streams/first_light.dp2", pixels=[(186, 121)])
+
+
+@pytest.fixture(scope="session")
+def resolved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The model of sokol_texcube.trace, whose last picture differs in a box of 3 x 2 pixels.
+
+    Its draws go to the multisampled surface 3, which is resolved to the shown surface 2.
+    """
+    folder = tmp_path_factory.mktemp("resolved")
+    trace = next(path for path in REAL if path.stem == "sokol_texcube")
+    with opened(trace) as capture, pictures_of(capture) as references:
+        path = sorted(references.folder.glob("*.png"))[-1]
+        image = read_image(path).copy()
+    image[300:302, 400:403] ^= 255
+    (folder / path.name).write_bytes(encode_png(image))
+    with opened(trace) as capture:
+        return report_model(capture, against=References(folder), allowance=Allowance(4))
 
 
 @pytest.fixture(scope="session")

@@ -35,6 +35,7 @@ def test_from_a_clicked_pixel_to_its_event_to_the_state_to_the_shader(
 ) -> None:
     shown = visit(first_light)
     page = shown.page
+    shown.settled("#pixel", "Click a pixel")
     bounds = page.locator(".easel canvas").first.bounding_box()
     scale = bounds["width"] / 320
     page.mouse.click(bounds["x"] + 186.5 * scale, bounds["y"] + 121.5 * scale)
@@ -290,6 +291,64 @@ def test_a_differing_pixel_leads_to_the_draw_that_lost_at_the_nearest_history(
     assert "depth: 0.5 GREATER 0.75 fails" in shown.text("#pixel tr.here")
     near = shown.text("#pixel h2").removeprefix("Pixel ").replace(", ", ",")
     assert near in next(iter(failing_depth["histories"].values()))
+
+
+def test_a_resolved_pixel_that_differs_leads_to_the_draw_in_the_source(
+    visit: Any, resolved: dict[str, Any]
+) -> None:
+    draw = max(event["number"] for event in resolved["events"] if event["kind"] == "draw")
+    shown = visit(resolved)
+    shown.settled(".compare .pixel", "Follow its history")
+    shown.page.click("text=Follow its history")
+    shown.settled("#pixel", "surface 3")
+    assert shown.page.locator(".item[aria-selected=true] .no").inner_text() == f"E{draw}"
+    assert "written" in shown.text("#pixel tr.here >> nth=-1")
+
+
+def test_a_resolve_links_the_pixel_that_it_read(visit: Any, resolved: dict[str, Any]) -> None:
+    resolves = [event["number"] for event in resolved["events"] if event["kind"] == "resolve"]
+    place = f"#view=frame&e={resolves[1]}&target=2/color&pixel="
+    for pixel in ("400,300", "10,10"):
+        shown = visit(resolved, place + pixel)
+        shown.settled("#pixel tr.here", "from surface 3")
+        assert "surface 3" in shown.text("#facts dl")
+        shown.page.click("#pixel tr.here .link >> nth=-1")
+        shown.settled("#pixel header", "surface 3")
+        shown.settled("#pixel h2", pixel.replace(",", ", "))
+    shown.settled("#pixel", f"--target 3 --at E{resolves[1]}")
+
+
+def test_the_picture_stays_where_it_is_when_a_pixel_is_clicked(
+    visit: Any, first_light: dict[str, Any]
+) -> None:
+    shown = visit(first_light, "#view=frame&e=15")
+    canvas = shown.page.locator(".easel canvas").first
+    shown.settled("#pixel", "Click a pixel")
+    before = canvas.bounding_box()
+    shown.page.mouse.click(before["x"] + 100, before["y"] + 100)
+    shown.settled("#pixel tbody", "DRAWPRIMITIVE")
+    assert canvas.bounding_box() == before
+
+
+def test_heads_of_a_history_stay_in_view(visit: Any, resolved: dict[str, Any]) -> None:
+    shown = visit(resolved, "#view=frame&e=21&target=3/color&pixel=400,300")
+    shown.settled("#pixel tr.here", "E21")
+    past = shown.page.locator("#pixel .past")
+    assert past.evaluate("(box) => box.scrollTop") > 0
+    head, box = shown.page.locator("#pixel th").first.bounding_box(), past.bounding_box()
+    assert head["y"] == pytest.approx(box["y"], abs=1)
+    assert shown.page.locator("#pixel h2").bounding_box()["y"] < box["y"]
+
+
+def test_state_of_a_draw_tells_what_changed_since_the_draw_before_and_what_set_it(
+    visit: Any, failing_depth: dict[str, Any]
+) -> None:
+    draws = [event["number"] for event in failing_depth["events"] if event["kind"] == "draw"]
+    shown = visit(failing_depth, f"#view=frame&e={draws[1]}&tab=state")
+    shown.settled("#facts h2", f"since the previous draw E{draws[0]}")
+    row = shown.text("#facts tr:has-text('D3DRS_ZFUNC')")
+    assert "4 D3DCMP_LESSEQUAL → 5 D3DCMP_GREATER" in " ".join(row.split())
+    assert "RENDERSTATE" in row.split()[-1]
 
 
 def test_back_from_a_history_returns_to_the_difference(

@@ -16,19 +16,28 @@ from dp2emu.diff import Allowance, References
 from dp2emu.diff.images import read_image
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
+from dp2emu.explain import pixel_probe
+from dp2emu.explain.address import parse_address
 from dp2emu.explain.events import Event, EventKind, Origin
 from dp2emu.explain.pixel_fragment import DepthSeen, Verdict
-from dp2emu.explain.pixel_history import Entry, History
-from dp2emu.explain.playback import Observer, Stage, play
-from dp2emu.explain.report import shaders, targets
-from dp2emu.explain.report.differences import pictures_of
-from dp2emu.explain.report.histories import Spot, affordable, differing, history_row
+from dp2emu.explain.pixel_history import Entry, History, Pixel, default_target, history_of
+from dp2emu.explain.pixel_survey import Reach
+from dp2emu.explain.playback import Observer, Stage, events_of, play
+from dp2emu.explain.report import differences, setting_steps, shaders, targets
+from dp2emu.explain.report.copies import Copied
+from dp2emu.explain.report.differences import KeepingJudge, pictures_of
+from dp2emu.explain.report.histories import Spot, affordable, differing, histories, history_row
 from dp2emu.explain.report.model import report_model
 from dp2emu.explain.report.states import StateSteps
-from dp2emu.gpu.command.packets import Packet
+from dp2emu.explain.state import found_setters, state_at
+from dp2emu.gpu.command.packets import Draw, Packet
+from dp2emu.gpu.command.work import Work
+from dp2emu.gpu.draw.probe import Probe
 from dp2emu.picture import encode_png, take_depth, take_picture
 from dp2emu.replay.frames import Frames
 from tests.explain.opening import FIRST_LIGHT, FOLDER, REAL, opened
+
+REAL_BY_NAME = {path.stem: path for path in REAL}
 
 
 def unpacked(text: str, width: int, height: int, channels: int) -> NDArray[np.uint8]:
@@ -136,6 +145,72 @@ def test_steps_of_state_add_up_to_the_state() -> None:
     assert changes == {0: {"a": 1, "b\x1fc": [1.0, 2.0]}, 2: {"a": 2, "b\x1fc": None, "b\x1fd": 5}}
 
 
+def test_a_change_has_its_setter_and_one_that_was_set_back_is_none() -> None:
+    steps = StateSteps()
+    steps.add(0, "1", steps.changes("1", {"a": 1, "b": 1}, "0:1 FIRST"), wanted=True)
+    changes = steps.changes("1", {"a": 2, "b": 5}, "1:0 ONE")
+    changes |= steps.changes("1", {"a": 2, "b": 1}, "1:1 OTHER")
+    steps.add(1, "1", changes, wanted=True)
+    row = steps.row()
+    # What was there at the first look has no known setter.
+    assert row["contexts"] == {"1": [(0, [(0, 0), (1, 0)]), (1, [(0, 1, 0)])]}
+    assert (row["paths"], row["values"], row["setters"]) == (["a", "b"], [1, 2], ["1:0 ONE"])
+
+
+def _reported_setters(model: dict[str, Any], event: int) -> dict[tuple[str, ...], str]:
+    """The setters of what changed at an event, by path."""
+    state = model["state"]
+    [found] = [step for steps in state["contexts"].values() for at, step in steps if at == event]
+    return {
+        tuple(state["paths"][path].split("\x1f")): state["setters"][setter[0]]
+        for path, _, *setter in found
+    }
+
+
+@pytest.mark.parametrize(
+    ("trace", "one", "other"),
+    [
+        (REAL_BY_NAME["d3d9_tri"], 0, 1),
+        (FOLDER / "state_blocks.dp2", 4, 5),
+        (REAL_BY_NAME["sokol_texcube"], 6, 8),
+    ],
+    ids=lambda value: getattr(value, "stem", None),
+)
+def test_setters_of_a_page_are_those_of_state(trace: Path, one: int, other: int) -> None:
+    states = []
+    for event in (one, other):
+        with opened(trace) as capture:
+            states.append(state_at(capture, parse_address(f"E{event}")))
+    with opened(trace) as capture:
+        known = found_setters(capture, *states)
+    assert known
+    with opened(trace) as capture:
+        model = report_model(capture)
+    expected = {path: f"{setter.address} {setter.name}" for path, setter in known.items()}
+    found = _reported_setters(model, other)
+    both = {path for path in found if path in expected}
+    assert len(both) > len(expected) / 2
+    assert {path: found[path] for path in both} == {path: expected[path] for path in both}
+
+
+def test_values_of_states_have_sdk_names(first_light: dict[str, Any]) -> None:
+    state = first_light["state"]
+    names = {
+        (state["paths"][path].split("\x1f")[-1], state["values"][value]): name
+        for path, value, name in state["names"]
+    }
+    assert names["D3DRS_CULLMODE", 1] == "D3DCULL_NONE"
+
+
+def test_setters_beyond_the_steps_of_a_page_are_named_as_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(setting_steps, "STEPS", 3)
+    with opened(REAL_BY_NAME["d3d9_tri"]) as capture:
+        model = report_model(capture)
+    assert any("does not know the setter" in note for note in model["notes"])
+
+
 def test_queries_have_their_times_and_where_they_were_delivered() -> None:
     with opened(FOLDER / "event_latency.dp2") as capture:
         queries = report_model(capture)["queries"]
@@ -182,12 +257,113 @@ def test_pictures_of_another_capture_are_references() -> None:
     assert [row["summary"] for row in model["differences"]] == ["equal within the tolerance"]
 
 
+def _judged(folder: Path, beyond: list[int]) -> KeepingJudge:
+    """A judge of pictures of noise, of which so many pixels differ picture by picture."""
+    noise = np.random.default_rng(1).integers(0, 255, (40, 40, 3), np.uint8)
+    images = {f"picture{number}.png": noise.copy() for number in range(len(beyond))}
+    for name in images:
+        (folder / name).write_bytes(encode_png(noise))
+    judge = KeepingJudge(References(folder), Allowance(0), lambda: 0, lambda name, call: 2)
+    for (name, image), pixels in zip(images.items(), beyond, strict=True):
+        image.reshape(-1, 3)[:pixels] += 1
+        judge.judge(name, None, image)
+    return judge
+
+
+@pytest.mark.parametrize("beyond", [[0, 0, 0, 7, 3], [0, 0, 3, 7, 0], [7, 3, 0, 0, 0]])
+def test_the_pictures_that_differ_most_have_room_whenever_they_come(
+    beyond: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(differences, "CHARACTERS", 30_000)
+    judge = _judged(tmp_path, beyond)
+    rows = judge.sorted_rows()
+    assert [row["beyond"] for row in rows] == [7, 3, 0, 0, 0]
+    assert [row["picture"] is not None for row in rows] == [True, True, False, False, False]
+    assert [row["other"] is not None for row in rows] == [True, True, False, False, False]
+    assert judge.without == 3
+
+
+def test_the_worst_picture_is_stored_though_it_alone_has_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(differences, "CHARACTERS", 10)
+    rows = _judged(tmp_path, [0, 5, 9]).sorted_rows()
+    assert [row["picture"] is not None for row in rows] == [True, False, False]
+
+
+def test_compared_pictures_without_room_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(differences, "CHARACTERS", 10)
+    chain = FOLDER / "flip_chain.dp2"
+    with opened(chain) as one, pictures_of(one) as references, opened(chain) as again:
+        model = report_model(again, against=references)
+    assert [row["picture"] is None for row in model["differences"]] == [False] + [True] * 6
+    assert any(note.startswith("6 compared pictures are not here") for note in model["notes"])
+
+
+def test_a_resolved_pixel_has_the_history_of_its_source(resolved: dict[str, Any]) -> None:
+    spots = {f"{x},{y}" for x in (400, 401, 402) for y in (300, 301)}
+    assert {key: set(told) for key, told in resolved["histories"].items()} == {
+        "2/color": spots, "3/color": spots
+    }  # fmt: skip
+    sources = [event["source"] for event in resolved["events"] if event["kind"] == "resolve"]
+    whole = (0, 0, 800, 600)
+    assert sources == [{"surface": 3, "read": whole, "written": whole}] * 4
+    kinds = {row["kind"] for row in resolved["histories"]["3/color"]["400,300"]}
+    assert kinds == {"clear", "draw"}
+
+
+def test_a_copied_pixel_comes_from_its_place_in_the_source() -> None:
+    copied = Copied(3, 2, read=(10, 20, 20, 40), written=(100, 100, 120, 120))
+    assert copied.source_of(Spot(2, 100, 100)) == Spot(3, 10, 20)
+    assert copied.source_of(Spot(2, 119, 119)) == Spot(3, 19, 39)
+    assert [copied.source_of(each) for each in (Spot(2, 120, 100), Spot(3, 100, 100))] == [
+        None
+    ] * 2
+
+
+@pytest.mark.parametrize("trace", [FIRST_LIGHT, *REAL], ids=lambda path: path.stem)
+def test_histories_of_a_page_are_those_of_pixel(trace: Path) -> None:
+    with opened(trace) as capture:
+        target = default_target(events_of(capture))
+    spots = [Spot(target, x, y) for x in (5, 100, 125, 186) for y in (5, 80, 121)]
+    with opened(trace) as capture:
+        found = histories(capture, spots)
+    for spot in (spots[0], spots[8], spots[11]):
+        with opened(trace) as capture:
+            alone = history_of(capture, Pixel(spot.x, spot.y, spot.target)).document()
+        rows = [history_row(row) for row in alone["history"]]
+        assert found[target][f"{spot.x},{spot.y}"] == rows
+
+
+def test_a_draw_is_executed_only_for_the_pixels_that_it_may_touch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    executed: list[bool] = []
+    examine = pixel_probe.execute_draw
+
+    def counting(draw: Draw, *, probe: Probe, **more: Any) -> Work:
+        executed.append(isinstance(probe, Reach))
+        return examine(draw, probe=probe, **more)
+
+    monkeypatch.setattr(pixel_probe, "execute_draw", counting)
+    with opened(FIRST_LIGHT) as capture:
+        draws = sum(event.kind is EventKind.DRAW for event in events_of(capture))
+    with opened(FIRST_LIGHT) as capture:
+        found = histories(capture, [Spot(2, x, y) for x in (0, 186, 319) for y in (0, 121, 239)])
+    told = [{row["event"] for row in rows if row["kind"] == "draw"} for rows in found[2].values()]
+    assert len(told) == 9
+    # Once to find what it may touch, and for each pixel there without and with clipping.
+    assert executed.count(True) == draws
+    assert executed.count(False) == 2 * sum(map(len, told)) < draws * len(told)
+
+
 def test_histories_are_spread_over_the_pixels_that_differ() -> None:
     spots = [Spot(1, x, 0) for x in range(1000)]
     chosen = affordable(spots, draws=1)
-    assert len(chosen) <= 256
-    assert chosen[0].x == 0
-    assert chosen[-1].x > 990
+    assert len(chosen) == 48
+    assert (chosen[0].x, chosen[-1].x) == (0, 999)
     assert affordable(spots, draws=10**6) == spots[:1]
 
 
@@ -235,8 +411,8 @@ def test_depths_that_are_no_numbers_are_text_in_a_history() -> None:
 def test_a_picture_that_differs_everywhere_gives_few_spots() -> None:
     black, white = np.zeros((200, 300, 3), np.uint8), np.full((200, 300, 3), 255, np.uint8)
     spots = differing(2, black, white, 0)
-    assert len({*spots}) == len(spots) <= 256
-    assert (spots[0], spots[-1].y > 190) == (Spot(2, 0, 0), True)
+    assert len({*spots}) == len(spots) == 48
+    assert (spots[0], spots[-1]) == (Spot(2, 0, 0), Spot(2, 299, 199))
 
 
 def test_values_of_events_that_are_not_shown_are_not_on_the_page() -> None:
