@@ -35,7 +35,9 @@ class SettingSteps:
         self.exhausted = False
 
     def performing(self, record: Record, stage: Stage, *, wanted: bool) -> None:
-        """A record is performed next; ``wanted``: its events are on the page."""
+        """Note what the last token or call set, before a record is performed; ``wanted`` tells
+        whether the next event is on the page.
+        """
         if isinstance(record, Called):
             self._tokens = 0
             context, call = record.call.dwhContext, stage.player.tally.calls
@@ -46,7 +48,7 @@ class SettingSteps:
             self._next(Origin("", device=record.device), name, stage, wanted)
 
     def token(self, call: Call, token: Token, stage: Stage, *, wanted: bool) -> None:
-        """A token executes next."""
+        """Note what the last token or call set, before a token is executed."""
         name = f"{stage.player.tally.calls}:{self._tokens} {token.name}"
         self._tokens += 1
         self._next(Origin("", token=0, device=call.dwhContext), name, stage, wanted)

@@ -183,10 +183,10 @@ def test_setters_of_a_page_are_those_of_state(trace: Path, one: int, other: int)
             states.append(state_at(capture, parse_address(f"E{event}")))
     with opened(trace) as capture:
         known = found_setters(capture, *states)
-    assert known
+    assert known is not None
     with opened(trace) as capture:
         model = report_model(capture)
-    expected = {path: f"{setter.address} {setter.name}" for path, setter in known.items()}
+    expected = {path: str(setter) for path, setter in known.changed.items()}
     found = _reported_setters(model, other)
     both = {path for path in found if path in expected}
     assert len(both) > len(expected) / 2
