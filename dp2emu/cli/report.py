@@ -124,4 +124,4 @@ def _summary(model: dict[str, Any], size: int) -> str:
     parts = [f"{name.lower()} {value}" for name, value in model["statistics"][:5] if value]
     differ = sum(not row["within"] for row in compared)
     parts += [f"{differ} of {len(compared)} pictures differ"] if compared else []
-    return f"{model['title']}: {', '.join(parts)}; a page of {size / 1e6:.1f} MB"
+    return f"{model['title']}: {', '.join(parts) or 'no event'}; a page of {size / 1e6:.1f} MB"

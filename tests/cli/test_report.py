@@ -33,6 +33,16 @@ def test_the_page_goes_to_a_file_or_to_standard_output(tmp_path: Path) -> None:
     assert file.read_bytes() == dp2emu("report", STREAM, "-o", "-", "--engine", "reference").out
 
 
+def test_a_trace_whose_first_chunk_is_damaged_has_a_page_without_events(tmp_path: Path) -> None:
+    damaged = bytearray((ROOT / "streams" / "real" / "d3d9_tri.trace").read_bytes())
+    damaged[600:700] = bytes(100)
+    (tmp_path / "damaged.trace").write_bytes(damaged)
+    ran = dp2emu("report", tmp_path / "damaged.trace", "-o", tmp_path / "page.html")
+    assert ran.code == 2
+    assert "damaged.trace: no event; a page of " in ran.err
+    assert "calls from 4 on are lost" in ran.err
+
+
 def test_a_picture_that_differs_gives_exit_code_1(tmp_path: Path) -> None:
     wrong = np.zeros((240, 320, 3), np.uint8)
     (tmp_path / "call000001_surface2.png").write_bytes(encode_png(wrong))
