@@ -88,7 +88,7 @@ class StateSteps:
     def row(self) -> dict[str, Any]:
         """The JSON object of all steps, with the paths, values and setters that they use.
 
-        A change is the number of a path, that of a value and, if known, that of a setter.
+        A change is the number of a path, the number of a value and, if known, of a setter.
         ``names`` are the SDK names of values: numbers of path and value, and the name.
         """
         rows = [row for steps in self._steps.values() for _, found in steps for row in found]
