@@ -109,6 +109,9 @@ RUN = {
     "dp2emu state streams/real/sokol_texcube.trace --at E0 --against E3 --json": Result(
         out=r'"path": \[\s+"IASetPrimitiveTopology"\s+\]'
     ),
+    "dp2emu pixel streams/real/d3d7_tri.trace 102 140": Result(
+        out=r"\Asurface 2, D3DFMT_X8R8G8B8, 1024 x 768: pixel 102, 140\n"
+    ),
     "dp2emu state streams/real/sokol_texcube.trace --at E3 --against E9 --set": Result(
         out=r"\nIASetPrimitiveTopology: D3D10_PRIMITIVE_TOPOLOGY_TRIANGLELIST again, set by 87 Ia"
     ),
