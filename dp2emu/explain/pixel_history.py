@@ -18,8 +18,9 @@ from dp2emu.argument_check import checked
 from dp2emu.capture.records import MemoryWritten, Record
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import FormatRow, Use
+from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Absent, Disagreement, Dp2Error, Exceeded, Unsupported, UsageError
+from dp2emu.errors import Absent, Disagreement, Dp2Error, Exceeded, Fault, Unsupported, UsageError
 from dp2emu.explain.address import Address, find
 from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.pixel_fragment import DepthSeen, Fragment, StencilSeen, Verdict
@@ -178,9 +179,9 @@ def history_of(
     bits than the examined stages.
     """
     last: Event | None = None
-    target = pixel.target
+    target, lacking, watcher = pixel.target, _MemoryFaults(), watcher or Watcher()
     if target is None or pixel.at is not None:
-        events = events_of(capture, options=options, timing=timing)
+        events = events_of(capture, options=options, timing=timing, watcher=Watcher(lacking.note))
         if pixel.at is not None:
             last = find(events, pixel.at)
             events = events[: last.number + 1]
@@ -188,14 +189,44 @@ def history_of(
             target = default_target(events)
             last = last or _last_shown(events, target)
     observer = PixelObserver(msgspec.structs.replace(pixel, target=target), last)
-    watched = observer.watching(watcher or Watcher())
+    watched = observer.watching(lacking.watching(watcher))
     playback = Playback(capture, [observer], options=options, timing=timing, watcher=watched)
     try:
         while not observer.ended and playback.step():
             pass
     finally:
         playback.close()
+    lacking.tell(watcher)
     return observer.history()
+
+
+class _MemoryFaults:
+    """Faults for want of memory in the first of two passes over a capture.  Mutable.
+
+    The second pass may have none, and would then end at an event that is not the last.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, Dp2Error] = {}
+
+    def note(self, error: Dp2Error) -> None:
+        """Keep an error of the first pass if it is for want of memory."""
+        if isinstance(error, Fault) and error.hr == HResult.DDERR_OUTOFMEMORY:
+            self._found[str(error)] = error
+
+    def watching(self, watcher: Watcher) -> Watcher:
+        """A watcher of the second pass, which forgets the errors that are repeated."""
+
+        def fault(error: Dp2Error) -> None:
+            self._found.pop(str(error), None)
+            watcher.fault(error)
+
+        return msgspec.structs.replace(watcher, fault=fault)
+
+    def tell(self, watcher: Watcher) -> None:
+        """Tell the errors that the second pass did not repeat."""
+        for error in self._found.values():
+            watcher.fault(error)
 
 
 def default_target(events: Sequence[Event]) -> int:
