@@ -14,6 +14,9 @@ from msgspec.structs import replace
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import CmpFunc, Cull, Format, StencilOp
 from dp2emu.ddi10.resources.resource import BindFlag, ResourceType
+from dp2emu.dp2.call import Call
+from dp2emu.dp2.context import Context
+from dp2emu.dp2.driver import Driver
 from dp2emu.explain import Pixel, events_of, history_of
 from dp2emu.explain.pixel_place import Place, value_of
 from dp2emu.explain.pixel_probe import Examined, examine
@@ -21,12 +24,13 @@ from dp2emu.explain.pixel_text import lines_of
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Draw, MergeNumbers
 from dp2emu.gpu.command.pipeline import DepthState, RasterState, StencilFace, StencilState
+from dp2emu.replay import Watcher
 from dp2emu.runtime10 import TextureDesc
 from tests.explain import history_campaign
 from tests.explain.history_campaign import SOURCES, Source, campaign, of_direct3d_10
 from tests.explain.history_campaign import check as check_draw
 from tests.explain.history_captures import check, histories
-from tests.explain.opening import REAL, STREAMS
+from tests.explain.opening import FIRST_LIGHT, REAL, STREAMS, opened
 from tests.gpu.drawing import color_surface, corner, depth_surface, draw, programmed, rebound
 from tests.gpu.kernel_states import PROGRAMS
 from tests.replay.authoring import capture_of
@@ -242,3 +246,25 @@ def test_engines_have_the_same_histories_of_captures(path: Path) -> None:
     texts = [[each.document() for each in histories(path, 8, name)]
              for name in ("reference", "jit")]  # fmt: skip
     assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("passes", [1, 2])
+def test_a_fault_for_want_of_memory_in_the_first_pass_is_told_once(
+    passes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second pass may not have it, and would end where the first one lost its events."""
+    perform, short = Driver._perform, Counter[int]()
+
+    def performed(driver: Driver, context: Context, call: Call, number: int) -> object:
+        short[number] += 1
+        if number == 1 and short[number] <= passes:
+            raise MemoryError
+        return perform(driver, context, call, number)
+
+    monkeypatch.setattr(Driver, "_perform", performed)
+    told: list[str] = []
+    with opened(FIRST_LIGHT) as capture:
+        history_of(
+            capture, Pixel(186, 121), watcher=Watcher(lambda error: told.append(str(error)))
+        )
+    assert ["out of memory" in each for each in told] == [True]

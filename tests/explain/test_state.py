@@ -140,7 +140,7 @@ def test_a_change_is_set_by_the_last_token_between(
     assert _setter(FOGGY, before, after) == expected
 
 
-def _compared(before: str, after: str, *records: Record) -> tuple[Facts, Facts, Setters]:
+def compared(before: str, after: str, *records: Record) -> tuple[Facts, Facts, Setters]:
     capture = capture_of(*records)
     one, other = (state_at(capture, parse_address(each)) for each in (before, after))
     found = found_setters(capture, one, other, again=True)
@@ -149,7 +149,7 @@ def _compared(before: str, after: str, *records: Record) -> tuple[Facts, Facts, 
 
 
 def test_a_token_that_sets_the_same_value_again_is_named_after_the_one_that_changed_it() -> None:
-    before, after, found = _compared("0:0", "0", *SETTING, called(clear(0), fog(7), fog(7)))
+    before, after, found = compared("0:0", "0", *SETTING, called(clear(0), fog(7), fog(7)))
     path = "render_states", FOGCOLOR
     assert found.changed[path] == Setter("0:1", "RENDERSTATE")
     assert found.last[path] == Setter("0:2", "RENDERSTATE")
@@ -162,7 +162,7 @@ def test_a_token_that_sets_the_same_value_again_is_named_after_the_one_that_chan
 def test_facts_that_were_set_to_the_value_that_they_have_are_shown_if_wanted() -> None:
     unset = token(Op.SETVERTEXSHADERFUNC, (0,))
     calls = called(fog(7)), called(fog(5), clear(0), unset, fog(7), clear(1))
-    before, after, found = _compared("1:0", "1:4", *SETTING, *calls)
+    before, after, found = compared("1:0", "1:4", *SETTING, *calls)
     assert changes_text(before, after, found) == "no difference\n"
     assert changes_text(before, after, found, again=True) == (
         "vertex_shader: none again, set by 1:2 SETVERTEXSHADERFUNC\n"

@@ -24,25 +24,16 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts
 from dp2emu.explain import setters
-from dp2emu.explain.address import parse_address
-from dp2emu.explain.setters import LastSetters, Setter, Setters
-from dp2emu.explain.state import changes, found_setters, state_at
+from dp2emu.explain.setters import LastSetters, Setter
+from dp2emu.explain.state import changes
 from dp2emu.explain.state_writes import Path, Paths, written_by
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.replay import Watcher
 from dp2emu.replay.document import Document
 from dp2emu.replay.player import Player
 from tests.explain.opening import REAL, STREAMS, opened
-from tests.replay.authoring import (
-    BEGIN,
-    OCCLUSION,
-    SETTING,
-    called,
-    capture_of,
-    create,
-    issue,
-    token,
-)
+from tests.explain.test_state import compared
+from tests.replay.authoring import BEGIN, OCCLUSION, SETTING, called, create, issue, token
 
 
 def _floats(op: Op, *words: float) -> bytes:
@@ -121,14 +112,6 @@ SETTING_TOKENS = {
 }  # fmt: skip
 
 
-def _compared(before: str, after: str, *records: Record) -> tuple[Facts, Facts, Setters]:
-    capture = capture_of(*records)
-    one, other = (state_at(capture, parse_address(each)) for each in (before, after))
-    found = found_setters(capture, one, other, again=True)
-    assert found is not None
-    return one, other, found
-
-
 def _among(paths: Iterable[Path], written: Iterable[Path]) -> set[Path]:
     """The paths that belong to those written."""
     known = Paths()
@@ -141,19 +124,19 @@ def _among(paths: Iterable[Path], written: Iterable[Path]) -> set[Path]:
 def test_each_token_that_sets_state_is_named_when_it_sets_the_same_again(name: str) -> None:
     once = SETTING_TOKENS[name]
     records = *OBJECTS, called(once), called(once), called()
-    before, after, found = _compared("1:0", "3", *records)
+    before, after, found = compared("1:0", "3", *records)
     differing = [change.path for change in changes(before, after)]
     assert differing
     assert {found.changed[path].address.split(":")[0] for path in differing} == {"1"}
     assert {found.last[path].address.split(":")[0] for path in differing} == {"2"}
-    _, _, found = _compared("2:0", "3", *records)
+    _, _, found = compared("2:0", "3", *records)
     assert set(differing) <= _among(differing, found.written)
 
 
 def test_a_render_state_of_directx_5_sets_states_of_stage_0() -> None:
     linear = token(Op.RENDERSTATE, (RenderState7.TEXTUREMAG, 2))
     records = *SETTING[:-1], ContextCreated(1, 6, 2), called(linear), called(linear)
-    before, after, found = _compared("0:0", "1", *records)
+    before, after, found = compared("0:0", "1", *records)
     path = "stages", "0", "D3DTSS_MAGFILTER"
     assert path in {change.path for change in changes(before, after)}
     assert (found.changed[path].address, found.last[path].address) == ("0:0", "1:0")
@@ -163,14 +146,14 @@ def test_a_token_that_is_recorded_or_refused_sets_nothing() -> None:
     color = token(Op.RENDERSTATE, (RenderState.FOGCOLOR, 0))
     bad = token(Op.SETVERTEXSHADERFUNC, (99,))
     begin, end = token(Op.STATESET, (0, 9, 0)), token(Op.STATESET, (1, 9, 0))
-    _, _, found = _compared("0:0", "2", *SETTING, called(begin, color, end), called(bad), called())
+    _, _, found = compared("0:0", "2", *SETTING, called(begin, color, end), called(bad), called())
     assert found.written == {}
 
 
 def test_a_new_context_has_nothing_set() -> None:
     color = token(Op.RENDERSTATE, (RenderState.FOGCOLOR, 0))
     again = ContextDestroyed(1), ContextCreated(1, 9, 2)
-    _, _, found = _compared("0:0", "1", *SETTING, called(color), *again, called(color, color))
+    _, _, found = compared("0:0", "1", *SETTING, called(color), *again, called(color, color))
     assert [setter.address for setter in found.written.values()] == ["1:1"]
 
 
@@ -181,7 +164,7 @@ def test_each_function_of_direct3d_11_that_binds_is_named_when_it_binds_the_same
     calls = [record for record in records if isinstance(record, EntryCalled)]
     draws = [number for number, call in enumerate(calls) if call.entry.startswith("Draw")]
     first = next(number for number, call in enumerate(calls) if call.entry == "IaSetTopology") - 1
-    *_, found = _compared(str(first), str(draws[:3][-1]), *records)
+    *_, found = compared(str(first), str(draws[:3][-1]), *records)
     named = {
         path: setter for path, setter in found.changed.items()
         if path[0] != "resources" and any(written_by(calls[int(setter.address)]))
