@@ -19,7 +19,7 @@ from dp2emu.errors import UsageError
 from dp2emu.fuzz import target_named, targets
 from dp2emu.fuzz.afl import export as write_corpus
 from dp2emu.fuzz.campaign import Plan, Progress, campaign, summary
-from dp2emu.fuzz.rigs import TIMEOUT, RigSetting
+from dp2emu.fuzz.rigs import TIMEOUT, RigSetting, check_driver
 from dp2emu.fuzz.worker import available
 from dp2emu.inputs import read_file
 from dp2emu.junit import CaseResult, Result
@@ -96,7 +96,9 @@ def command(
         raise UsageError(f"{execs} inputs are too few for {jobs} processes")
     if rig is not None:
         lasting = TIMEOUT if timeout is None else timeout
-        target = RigSetting(rig, ddi, None if tolerance == 255 else tolerance, lasting).target
+        setting = RigSetting(rig, ddi, None if tolerance == 255 else tolerance, lasting)
+        check_driver(setting)
+        target = setting.target
         timeout = _WORKER_SECONDS + 8 * lasting
     guided = available() and not plain and rig is None
     plan = Plan(
@@ -139,6 +141,8 @@ def _report(ended: Progress, plan: Plan, as_json: bool) -> None:
     say(_line(ended))
     for name, inputs in zip(ended.findings, ended.inputs, strict=True):
         say(f"  {plan.folder / 'findings' / name}{_by(inputs)}")
+    if ended.stopped:
+        say(f"  stopped: {ended.stopped}")
 
 
 def _by(inputs: int) -> str:

@@ -20,10 +20,10 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from dp2emu import __version__
-from dp2emu.errors import UsageError
+from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.fuzz import TARGET_MODULES, target_named
 from dp2emu.fuzz.findings import Finding, Findings
-from dp2emu.fuzz.worker import Board, Vitals, reached
+from dp2emu.fuzz.worker import GIVEN_UP, Board, Vitals, reached
 from dp2emu.guard_code import REPORT
 from dp2emu.guard_pages import check_supported
 from dp2emu.inputs import read_file
@@ -39,6 +39,8 @@ _START_SECONDS = 60.0
 _PATIENCE = 6
 """An input that takes this many times the timeout in wall time is a hang, even if its process used
 less processor time than the timeout."""
+_MOST_IDLE = 3
+"""Workers in succession that may be lost while they try no input."""
 _REPORT_BYTES = 4000
 """Bytes at the end of a crashed worker's output that its finding quotes."""
 _GUARD_REPORT = re.compile(f"dp2emu: ({REPORT}): .* bytes: (.*?) *$", re.MULTILINE)
@@ -81,6 +83,8 @@ class Progress(msgspec.Struct, frozen=True):
     ``longer_bytes``, in ``longer_seconds`` of processor time.  ``cases`` counts those of all
     inputs, in earlier runs too if resumed, of a target that counts them.  ``inputs`` has for each
     finding how many inputs led to it, as far as workers have told; 0 for one of an earlier run.
+    ``stopped`` says why a worker ended early, such as a driver that hangs at each input; it is
+    empty if none did.
     """
 
     target: str
@@ -95,6 +99,7 @@ class Progress(msgspec.Struct, frozen=True):
     longer_seconds: float = 0.0
     cases: int = 0
     inputs: tuple[int, ...] = ()
+    stopped: str = ""
 
     @property
     def rate(self) -> float:
@@ -131,7 +136,7 @@ def campaign(
 
     Findings and corpus are in ``plan.folder``.  A KeyboardInterrupt ends the campaign and is
     raised again when its result is saved.  Raises UsageError if there is no such target or, if
-    resumed, the earlier summary is damaged, and OSError.
+    resumed, the earlier summary is damaged, Dp2Error if no worker can try an input, and OSError.
     """
     with ExitStack() as stack:
         boards = stack.enter_context(temporary_folder("dp2emu-fuzz-"))
@@ -150,7 +155,8 @@ class _Job(msgspec.Struct):
     """A worker of a campaign, and its successors if it crashes or hangs.  Mutable.
 
     When the current input began: ``changed`` by the monotonic clock, ``worked`` in processor time
-    of the process, both in seconds.  ``execs`` counts the inputs tried.
+    of the process, both in seconds.  ``execs`` counts the inputs tried, and ``idle`` the workers
+    in succession that were lost while they tried none.
     """
 
     number: int
@@ -160,6 +166,7 @@ class _Job(msgspec.Struct):
     worker: Child | None = None
     changed: float = 0.0
     worked: float = 0.0
+    idle: int = 0
     done: bool = False
 
     @property
@@ -180,6 +187,7 @@ class _Campaign:
             check_supported()
         self._findings = Findings(plan.folder / "findings")
         self._failed: Counter[str] = Counter()
+        self._stopped = ""
         self._before = self._remembered()
         self._started = time.monotonic()
         self._jobs = [
@@ -237,6 +245,7 @@ class _Campaign:
             longer[2] / 1e9,
             self._before.cases + sum(vitals.cases for vitals in seen),
             tuple(self._inputs_of(name) for name in names),
+            self._stopped,
         )
 
     def _inputs_of(self, name: str) -> int:
@@ -280,6 +289,10 @@ class _Campaign:
         if code == 0:
             job.done = True
             job.execs = vitals.execs + bool(vitals.data)  # libFuzzer ends without a last count
+        elif code == GIVEN_UP:
+            job.done, job.execs = True, vitals.execs
+            output = _end_of(job.output, _REPORT_BYTES).decode("utf-8", "replace")
+            self._stopped = output.strip().rpartition("\n")[2]
         elif code is not None:
             self._lost(job, f"the process ended with {_ending(code)}")
         elif vitals.data and self._overdue(job, job.worker.pid, now):
@@ -292,7 +305,10 @@ class _Campaign:
         return _worked(process, now) - job.worked > most or lasted > _PATIENCE * most
 
     def _lost(self, job: _Job, how: str) -> None:
-        """End a worker that crashed or hangs (``how``), and save its input as a finding."""
+        """End a worker that crashed or hangs (``how``), and save its input as a finding.
+
+        Raises Dp2Error if several workers in succession were lost without an input.
+        """
         assert job.worker is not None
         job.worker.close()
         job.worker = None
@@ -304,6 +320,9 @@ class _Campaign:
         self._failed[finding.name] += 1
         if not self._findings.has(finding):
             self._findings.save(finding, self._target)
+        job.idle = 0 if vitals.data else job.idle + 1
+        if job.idle == _MOST_IDLE:
+            raise Dp2Error(f"{how}, {job.idle} times before an input; see {finding.name}.txt")
 
     def _start(self, job: _Job) -> None:
         plan, left = self._plan, None

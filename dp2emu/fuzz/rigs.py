@@ -50,7 +50,7 @@ from dp2emu.fuzz.rig_judge import (
     seen,
     unparsed_although_known,
 )
-from dp2emu.fuzz.target import Deviation, Target
+from dp2emu.fuzz.target import Deviation, GivenUp, Target
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.limits import FUZZING
 from dp2emu.rig.failure import FindingKind, RigFailure
@@ -68,6 +68,10 @@ _PROBE_FAILURES = 3
 _PROBES = 8
 """Programs that are drawn to find out whether a driver draws into memory."""
 _SHRINK_SECONDS = 20.0
+_STEPPED_HANGS = 2
+"""Inputs of a batch that may hang before the rest of it is left to the next."""
+_MOST_HANGS = 8
+"""Inputs in succession at which a driver hangs before the campaign ends."""
 _MODULE = __name__
 
 
@@ -106,6 +110,19 @@ def target_of(setting: str) -> Target:
     )  # fmt: skip
 
 
+def check_driver(setting: RigSetting) -> None:
+    """Start the driver of a campaign, create the surfaces of inputs on it, and end it.
+
+    Raises UsageError if there is no such driver, RigFailure if it fails.
+    """
+    target_of(json.dumps(msgspec.structs.asdict(setting)))
+    session = Session(setting)
+    try:
+        session.restart()
+    finally:
+        session.close()
+
+
 def _capture(ddi: Since, data: bytes) -> Sequence[Record]:
     return [*rig_inputs.setting(), *rig_programs.records(Known(ddi, _BOTH), data)]
 
@@ -123,6 +140,15 @@ def _opened(setting: RigSetting) -> Served:
 
 class _Failed(Deviation):
     """A failure of the driver's process, in ``call`` of an input."""
+
+    @property
+    def hangs(self) -> bool:
+        """Return whether the driver did not answer within the timeout."""
+        return _hangs(self.site)
+
+
+def _hangs(site: str) -> bool:
+    return site.startswith(FindingKind.TIMEOUT.value)
 
 
 class Session:
@@ -269,7 +295,8 @@ class Session:
     def played(self) -> list[Replies | _Failed]:
         """Return the replies to each of the inputs that were sent, or its failure.
 
-        After a failure the driver has been started afresh, and has had the other inputs too.
+        After a failure the driver has been started afresh, and has had the other inputs too;
+        those behind several that hang are missing, since each could take the timeout.
         """
         self.settle()
         settled, self._settled = self._settled, []
@@ -300,7 +327,11 @@ class Session:
         If nothing fails then, the failure belongs to the first input that was not answered.
         """
         self.restart()
-        played = [self._stepped(each) for each in inputs]
+        played: list[Replies | _Failed] = []
+        for each in inputs:
+            played.append(self._stepped(each))
+            if sum(isinstance(one, _Failed) and one.hangs for one in played) == _STEPPED_HANGS:
+                return played
         if not any(isinstance(each, _Failed) for each in played):
             number = 0
             while performed >= len(inputs[number]) and number < len(inputs) - 1:
@@ -543,6 +574,7 @@ class _Trial:
         self._played: deque[tuple[list[Request], Replies | _Failed]] = deque()
         self._together = _TOGETHER
         self._causes: dict[str, Deviation] = {}
+        self._hanging = 0
 
     def expect(self, inputs: Sequence[bytes]) -> None:
         """Note the inputs of the next calls, in order."""
@@ -551,13 +583,20 @@ class _Trial:
         self._session.played()
 
     def __call__(self, data: bytes) -> Hashable:
-        """Try an input; returns the pairs of tokens that were executed, and the results."""
+        """Try an input; returns the pairs of tokens that were executed, and the results.
+
+        Raises Deviation, and GivenUp after several inputs in succession at which the driver hung.
+        """
+        if self._hanging == _MOST_HANGS:
+            raise GivenUp(f"the driver hangs at each of {_MOST_HANGS} inputs in succession")
         if not self._expected or self._expected[0] != data:
             self.expect([data])
         if not self._played:
             self._play()
         self._expected.popleft()
         requests, replies = self._played.popleft()
+        hangs = isinstance(replies, _Failed) and replies.hangs
+        self._hanging = self._hanging + 1 if hangs else 0
         tame = _is_tame(data)
         try:
             if isinstance(replies, _Failed):
@@ -588,8 +627,8 @@ class _Trial:
         sent, played = self._sent, self._session.played()
         failed = any(isinstance(each, _Failed) for each in played)
         self._together = 1 if failed else min(2 * self._together, _TOGETHER)
-        self._played.extend(zip(sent, played, strict=True))
-        self._send(len(sent))
+        self._played.extend(zip(sent, played, strict=False))
+        self._send(len(played))
 
     def _send(self, start: int) -> None:
         """Send inputs from the one with a number among those expected on; none if none is left."""
@@ -661,8 +700,8 @@ def _smaller(setting: RigSetting, finding: Finding) -> Finding:
     if isinstance(last["error"], WrongLength):
         found = finding_of(finding.target, last["error"], finding.data)
         return replace(found, records=(*rig_inputs.setting(), *last["error"].records))
-    hangs = finding.site.startswith(FindingKind.TIMEOUT.value)
-    small = minimize(whole, fails, _HANGING_TRIES if hangs else _TRIES, whole_tokens=True)
+    tries = _HANGING_TRIES if _hangs(finding.site) else _TRIES
+    small = minimize(whole, fails, tries, whole_tokens=True)
     session.restart()
     found = finding_of(finding.target, last["error"], finding.data)
     return replace(found, records=(*rig_inputs.setting(), *small))

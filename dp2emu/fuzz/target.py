@@ -27,6 +27,10 @@ class Deviation(Broken):
         self.report = report
 
 
+class GivenUp(Exception):
+    """Raised by a trial that can try no further input; its text says why.  The worker ends."""
+
+
 Trial = Callable[[bytes], Hashable]
 """Function that tries an input and returns what it did, as features; an input with a feature that
 no earlier one had is kept for mutation.

@@ -37,7 +37,7 @@ from dp2emu.fuzz.cost import Bench, Calls, Gauge, Rates, calls_of
 from dp2emu.fuzz.findings import Finding, Findings, finding_of, site_of
 from dp2emu.fuzz.growth import Heaviest
 from dp2emu.fuzz.minimize import Budget, shrink_bytes
-from dp2emu.fuzz.target import Expecting, Target, Trial
+from dp2emu.fuzz.target import Expecting, GivenUp, Target, Trial
 from dp2emu.guard_pages import Edge, GuardPages
 from dp2emu.inputs import read_file
 from dp2emu.outputs import write_file
@@ -60,6 +60,8 @@ _TRIES = 2000
 _FRESH = 0.02
 """Share of inputs that are random seeds of the target instead of mutations."""
 _COUNTS = struct.Struct("<3Q")
+GIVEN_UP = 3
+"""Exit code of a worker whose trial has raised GivenUp; the reason is its last printed line."""
 _FOUND = object()
 """Value that ``Worker._tried`` returns for an input that is a finding."""
 _CURRENT = struct.Struct("<2Q")
@@ -218,7 +220,10 @@ class Worker:
         )
 
     def run(self, execs: int | None, seconds: float | None) -> None:
-        """Try inputs until ``execs`` have been tried in all or ``seconds`` have passed."""
+        """Try inputs until ``execs`` have been tried in all or ``seconds`` have passed.
+
+        Raises GivenUp.
+        """
         end = None if seconds is None else time.monotonic() + seconds
         while execs is None or self.execs < execs:
             if self.execs % 64 == 0:
@@ -228,9 +233,14 @@ class Worker:
                 if now >= self._look:
                     self._refresh(now)
             self.execs += 1
-            if not self._climbs():
-                self._try(self._next())
-        self._report()
+            try:
+                if not self._climbs():
+                    self._try(self._next())
+            except GivenUp:
+                self.execs -= 1
+                self.report()
+                raise
+        self.report()
 
     def _next(self) -> bytes:
         """Return the next input, after making several if the trial wants to know them."""
@@ -277,6 +287,8 @@ class Worker:
         began = perf_counter()
         try:
             feature = self._trial(data) if calls is None else calls.run(self._trial, data)
+        except GivenUp:
+            raise
         except Dp2Error as error:
             feature = type(error).__name__, error.token, error.what[:12]
         except Exception as error:
@@ -407,9 +419,10 @@ class Worker:
     def _refresh(self, now: float) -> None:
         self.corpus.refresh()
         self._look = now + _REFRESH
-        self._report()
+        self.report()
 
-    def _report(self) -> None:
+    def report(self) -> None:
+        """Store the counts, and that no input is being tried, for the parent."""
         self._board.tell(self._inputs)
         self._board.count(len(self._features), self._coverage.lines, len(self.corpus))
         self._board.begin(self.execs, b"")
@@ -443,10 +456,17 @@ def main(
     cost: Rates, seed: int, before: int, execs: int | None, seconds: float | None,
     guard: bool = False,
 ) -> int:  # fmt: skip
-    """Fuzz a target until ``execs`` inputs, ``before`` included, or ``seconds`` are over."""
+    """Fuzz a target until ``execs`` inputs, ``before`` included, or ``seconds`` are over.
+
+    Returns 0, or ``GIVEN_UP`` after the reason has been printed.
+    """
     worker = start(reader, name, folder, board, output, cost, seed, before, guard)
     gc.freeze()  # collecting the objects of all modules again and again takes 10 % of the time
-    worker.run(execs, seconds)
+    try:
+        worker.run(execs, seconds)
+    except GivenUp as reason:
+        print(reason, flush=True)
+        return GIVEN_UP
     return 0
 
 

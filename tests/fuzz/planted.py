@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from dp2emu.errors import Dp2Error
 from dp2emu.fuzz import mutations
 from dp2emu.fuzz.cost import Bound
-from dp2emu.fuzz.target import Broken, Target
+from dp2emu.fuzz.target import Broken, GivenUp, Target
 
 BAD = b"\x07"
 
@@ -59,6 +59,20 @@ SPINS = _target("spins", _spin)
 WAITS = _target("waits", lambda: time.sleep(1.0))
 FINE = _target("fine", lambda: None)
 WATCHED = _target("watched", lambda: None, __name__)
+
+
+def _unstarted() -> Callable[[bytes], Hashable]:
+    raise ValueError("no trial")
+
+
+UNSTARTED = replace(FINE, name="unstarted", make=_unstarted)
+
+
+def _given_up() -> None:
+    raise GivenUp("no further input can be tried")
+
+
+GIVES_UP = _target("gives_up", _given_up)
 
 
 def _squared(data: bytes) -> Hashable:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dp2emu.errors import UsageError
+from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.fuzz.campaign import Plan, campaign
 from tests.fuzz.planted import BAD
 
@@ -120,3 +120,18 @@ def test_inputs_chosen_by_coverage_find_what_is_planted(tmp_path: Path) -> None:
 def test_a_target_that_is_none_is_told(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="one of walk, construct"):
         campaign(name, Plan(tmp_path))
+
+
+def test_a_campaign_ends_whose_workers_cannot_try_an_input(tmp_path: Path) -> None:
+    with pytest.raises(
+        Dp2Error, match="exit code 1, 3 times before an input; see unstarted-"
+    ) as e:
+        campaign(f"{PLANTED}:UNSTARTED", Plan(tmp_path))
+    (report,) = (tmp_path / "findings").glob("*.txt")
+    assert report.name in str(e.value) and "ValueError: no trial" in report.read_text()
+
+
+def test_a_campaign_says_why_a_trial_gave_up(tmp_path: Path) -> None:
+    told = campaign(f"{PLANTED}:GIVES_UP", Plan(tmp_path, execs=100_000))
+    assert told.stopped == "no further input can be tried"
+    assert 0 < told.execs < 100_000 and not told.findings

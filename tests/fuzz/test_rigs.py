@@ -293,13 +293,28 @@ def test_each_known_mistake_is_findable_or_hidden() -> None:
     assert known <= {*FINDABLE, *HIDDEN}
 
 
+@pytest.mark.parametrize("spec", ["native:/nowhere/a.so", "pipe:/nowhere/a", "pipe:true"])
+def test_a_driver_that_does_not_start_is_no_finding(spec: str, tmp_path: Path) -> None:
+    ran = dp2emu("fuzz", "--rig", spec, "--corpus", tmp_path / "c")
+    assert ran.code == 2 and ran.err.count("\n") == 1, ran.err
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.slow
+def test_a_campaign_ends_whose_driver_hangs_at_each_input(tmp_path: Path) -> None:
+    spec = f"native:{sample('HANGS')}"
+    ran = dp2emu("fuzz", "--rig", spec, "--corpus", tmp_path, "--timeout", 0.2, "--json")
+    assert ran.code == 1
+    told = json.loads(ran.out)
+    assert told["stopped"] == "the driver hangs at each of 8 inputs in succession"
+    assert told["execs"] >= 8 and told["stopped"] in ran.err
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("bug", FINDABLE)
 def test_a_planted_mistake_is_found(bug: str, tmp_path: Path) -> None:
     spec = f"native:{sample(bug)}"
-    # A driver that hangs makes each input wait for its timeout.
-    execs = 2 if bug == "HANGS" else 20000
-    ran = dp2emu("fuzz", "--rig", spec, "--corpus", tmp_path, "--execs", execs, "--seed", 1)
+    ran = dp2emu("fuzz", "--rig", spec, "--corpus", tmp_path, "--execs", 20000, "--seed", 1)
     assert ran.code == 1
     reports = [path.read_text() for path in (tmp_path / "findings").glob("*.txt")]
     assert reports
