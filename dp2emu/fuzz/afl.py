@@ -80,6 +80,9 @@ def export(folder: Path, seed: int = 0) -> int:
 
 
 _random = Random(0)
+_GROWN = 1 / 16
+"""Probability that an input gets longer: mistakes about lengths show in tokens of several items,
+and AFL++ without instrumentation changes only its seeds."""
 
 
 def init(seed: int) -> None:
@@ -93,5 +96,8 @@ def deinit() -> None:
 
 def fuzz(buf: bytearray, add_buf: bytearray, max_size: int) -> bytearray:
     """Return ``buf`` mutated, at most ``max_size`` bytes, some of which may be of ``add_buf``."""
-    changed = grammar.mutate(_random, bytes(buf), bytes(add_buf or b""))
+    if _random.random() < _GROWN:
+        changed = grammar.grow(_random, bytes(buf))
+    else:
+        changed = grammar.mutate(_random, bytes(buf), bytes(add_buf or b""))
     return bytearray(changed[:max_size] or bytes(1))

@@ -7,11 +7,16 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from dp2emu.conform.script import render_state
+from dp2emu.dp2.walk import scan
+from dp2emu.fuzz import afl
 from dp2emu.fuzz.afl import export
+from dp2emu.fuzz.grammar import VERTEX_SIZE
 from tests.native.building import HERE, INCLUDES, SAMPLE, built, sample_objects
 
 ROOT = HERE.parents[1]
@@ -40,6 +45,19 @@ def crashes(program: Path, inputs: Path) -> list[str]:
 def test_an_honest_walk_agrees_with_the_kit_on_the_corpus(tmp_path: Path) -> None:
     export(tmp_path)
     assert crashes(harness(), tmp_path / "corpus") == []
+
+
+def several_items(inputs: Iterable[bytes]) -> set[str]:
+    """The names of tokens of which an input has more than one item."""
+    found = (scan(each, 0, len(each), VERTEX_SIZE).commands for each in inputs)
+    return {token.name for commands in found for _, token, number, *_ in commands if number > 1}
+
+
+def test_one_seed_becomes_tokens_of_several_items() -> None:
+    afl.init(0)
+    seed = bytearray(render_state(7, 1) + render_state(14, 0))
+    names = several_items(bytes(afl.fuzz(seed, bytearray(), 4096)) for _ in range(20_000))
+    assert names >= {"CLEAR", "DRAWRECTPATCH", "SETLIGHT", "SETPRIORITY", "SETTEXLOD"}
 
 
 @pytest.mark.slow
