@@ -15,7 +15,7 @@ from dp2emu.capture import BareOptions, open_capture
 from dp2emu.capture.reader import begins_as_text
 from dp2emu.cli.file_kinds import check_stream
 from dp2emu.cli.number_range import IntRange
-from dp2emu.cli.outcome import FINE, UNUSABLE, complain, outcome_of_error, worst
+from dp2emu.cli.outcome import FINE, UNUSABLE, Faults, complain, outcome_of_error, worst
 from dp2emu.cli.paths import INPUT
 from dp2emu.d3d.enums import Format
 from dp2emu.errors import STOPPED, Absent, Dp2Error, UsageError
@@ -126,10 +126,14 @@ def given_limits() -> Limits:
 
 
 class Opened(NamedTuple):
-    """A verb's capture (or trace imported as one), and its file: None for standard input."""
+    """A verb's capture (or trace imported as one), and its file: None for standard input.
+
+    A verb that replays the capture notes the errors of calls in ``faults``.
+    """
 
     capture: AnyCapture | Import
     file: BinaryIO | None
+    faults: Faults
 
     @property
     def repeated(self) -> Recording:
@@ -154,9 +158,9 @@ def capture_verb(
     The verb gets an ``Opened`` capture, which is closed afterwards, then its own options.  FILE
     may be of the kinds in ``verbs.VERBS``.  A trace of API calls is passed to the function
     ``trace``, by default to the verb, as a capture.  Without ``buffers`` FILE is no bare buffer,
-    and the verb has no options of bare buffers.  With ``told``, an error line reports damage that
-    the verb met in FILE after the verb's output or error, and the exit code is 2; verbs without
-    it report the damage themselves.
+    and the verb has no options of bare buffers.  After the verb's output or error, error lines
+    report the faults that it noted and, with ``told``, damage that it met in FILE, for which the
+    exit code is 2; verbs without it report the damage themselves.
     """
 
     def decorate(verb: Verb) -> Verb:
@@ -170,16 +174,18 @@ def capture_verb(
                 if bare is None and (calls := _trace(stream)):
                     if trace is not None:
                         return trace(calls, **options)
-                    opened = Opened(_imported(calls), place)
+                    opened = Opened(_imported(calls), place, Faults())
                 else:
-                    opened = Opened(_stored(stream, bare), place)
+                    opened = Opened(_stored(stream, bare), place, Faults())
                 try:
                     code = _run(verb, opened, file, options)
                 except Dp2Error as error:
-                    if not told or isinstance(error, STOPPED) or opened.capture.damage is None:
+                    damaged = told and opened.capture.damage is not None
+                    if isinstance(error, STOPPED) or not (damaged or opened.faults):
                         raise
                     code = outcome_of_error(error)
-                return worst(code or FINE, tell_damage(opened.capture)) if told else code
+                code = worst(code or FINE, opened.faults.report())
+                return worst(code, tell_damage(opened.capture)) if told else code
 
         others = _BARE if buffers else ()
         return click.argument("file", type=INPUT)(with_limits(with_options(run, *others)))

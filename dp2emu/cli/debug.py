@@ -11,7 +11,6 @@ import click
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.number_range import IntRange
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import verb_command
 from dp2emu.cli.streams import text_input, text_output
 from dp2emu.dp2.options import Options
@@ -71,7 +70,7 @@ def command(
     form: str | None,
     timing: Timing | None,
     options: Options,
-) -> int:
+) -> None:
     """Step through a shader of an event: "pixel X Y", "vertex N", "primitive N" or "thread X Y Z".
 
     Without --nan, --all and --json commands are read from standard input; "help" lists them.
@@ -83,21 +82,19 @@ def command(
         )
     for text in breaks:
         parse_condition(text)
-    faults = Faults()
     traces = trace_event(
         opened.capture,
         parse_address(event),
         Lane(what, numbers, Chosen(sample, primitive, instance)),
         options=options,
         timing=timing,
-        watcher=Watcher(fault=faults.note),
+        watcher=Watcher(fault=opened.faults.note),
     )
     with text_output("-") as out:
         if form is None:
             _converse(Prompt(traces), breaks, watches, out)
         else:
             out.writelines(f"{line}\n" for line in _FORMS[form](traces))
-    return faults.report()
 
 
 def _converse(prompt: Prompt, breaks: Sequence[str], watches: Sequence[str], out: TextIO) -> None:

@@ -9,7 +9,6 @@ import click
 
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
@@ -46,17 +45,15 @@ def command(
     conditions: tuple[str, ...],
     timing: Timing | None,
     options: Options,
-) -> int:
+) -> None:
     """List the events of a capture: everything that changes what can be seen.
 
     An event has an address that each verb understands: its number (E12), its place (7:3, which is
     call and token, or 7), its API call in the trace (@456), or the end of a frame (frame 2).
     """
     wanted = [parse_condition(text) for text in conditions]
-    faults = Faults()
-    watcher = Watcher(fault=faults.note)
+    watcher = Watcher(fault=opened.faults.note)
     played = events_of(opened.capture, options=options, timing=timing, watcher=watcher)
     events = chosen(played, wanted)
     with text_output("-") as out:
         out.writelines(f"{line}\n" for line in _FORMS[form](events))
-    return faults.report()

@@ -6,7 +6,6 @@ import click
 
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
@@ -22,13 +21,11 @@ from dp2emu.gpu.device.timing import Timing
 )  # fmt: skip
 @with_timing
 @with_driver_options
-def command(opened: Opened, out: str, timing: Timing | None, options: Options) -> int:
+def command(opened: Opened, out: str, timing: Timing | None, options: Options) -> None:
     """Write the graph of passes and resources in DOT, which Graphviz draws.
 
     A pass is a run of events that write the same surfaces.
     """
-    faults = Faults()
-    graph = graph_of(opened.capture, options=options, timing=timing, fault=faults.note)
+    graph = graph_of(opened.capture, options=options, timing=timing, fault=opened.faults.note)
     with text_output(out) as page:
         page.writelines(f"{line}\n" for line in dot(graph))
-    return faults.report()

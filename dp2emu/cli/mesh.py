@@ -9,7 +9,6 @@ import click
 
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
@@ -48,12 +47,11 @@ def command(
     output: str,
     timing: Timing | None,
     options: Options,
-) -> int:
+) -> None:
     """Show the vertices and primitives of a draw, stage by stage.
 
     EVENT has to be a draw.  The memory is as before the draw.
     """
-    faults = Faults()
     one = stage or ("input" if form in ("csv", "obj") else None)
     found, pieces = at_packet(
         opened.capture,
@@ -61,12 +59,11 @@ def command(
         lambda event, draw, stage: _wanted(draw, one, input_names(event, draw, stage)),
         options=options,
         timing=timing,
-        watcher=Watcher(fault=faults.note),
+        watcher=Watcher(fault=opened.faults.note),
     )
     with text_output(output) as out:
         for text in _written(found, pieces, form):
             out.write(text + "\n")
-    return faults.report()
 
 
 def _wanted(draw: Draw, stage: str | None, names: Mapping[str, str]) -> list[Piece]:

@@ -77,6 +77,10 @@ class Faults:
         self._first: list[str] = []
         self._count = 0
 
+    def __bool__(self) -> bool:
+        """Return whether there are errors."""
+        return self._count > 0
+
     def note(self, error: Dp2Error) -> None:
         """Collect an error; of those beyond ``MESSAGES`` only the number is kept."""
         self._count += 1

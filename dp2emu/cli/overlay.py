@@ -8,7 +8,7 @@ import click
 
 from dp2emu.cli.captures import Opened, Verb, capture_verb, with_options
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import Faults, say
+from dp2emu.cli.outcome import say
 from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import byte_output
 from dp2emu.dp2.options import Options
@@ -64,7 +64,7 @@ def command(
     output: str,
     timing: Timing | None,
     options: Options,
-) -> int:
+) -> None:
     """Show what a draw did at each pixel, as a picture with a legend.
 
     EVENT has to be a draw.  Exactly one kind of picture is needed.
@@ -73,7 +73,6 @@ def command(
         raise click.UsageError(
             f"exactly one of {', '.join(f'--{each}' for each in _KINDS)} is needed"
         )
-    faults = Faults()
     seen: list[Overlay] = []
 
     def look(found: Any, draw: Any, stage: Any) -> Overlay:
@@ -91,10 +90,9 @@ def command(
         after=after,
         options=options,
         timing=timing,
-        watcher=Watcher(fault=faults.note),
+        watcher=Watcher(fault=opened.faults.note),
     )
     with byte_output(output) as file:
         file.write(encode_png(overlay.drawn()))
     for row in overlay.legend:
         say(f"{found.address}: {row.text}")
-    return faults.report()

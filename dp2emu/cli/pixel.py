@@ -9,7 +9,6 @@ import click
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.number_range import IntRange
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import Once, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
@@ -48,21 +47,19 @@ def command(
     as_json: bool,
     timing: Timing | None,
     options: Options,
-) -> int:
+) -> None:
     """Print the history of pixel X, Y: the events that touched it, and each fragment with the
     reason why it is there or not.
     """
     pixel = Pixel(x, y, target, subresource, sample, None if at is None else parse_address(at))
-    faults = Faults()
     once = target is not None and at is None
     history = history_of(
         opened.capture if once else opened.repeated,
         pixel,
         options=options,
         timing=timing,
-        watcher=Watcher(fault=faults.note),
+        watcher=Watcher(fault=opened.faults.note),
     )
     lines = [json.dumps(history.document())] if as_json else lines_of(history)
     with text_output("-") as out:
         out.writelines(f"{line}\n" for line in lines)
-    return faults.report()

@@ -11,7 +11,6 @@ import click
 
 from dp2emu.cli.captures import Opened, Verb, with_options
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import Faults
 from dp2emu.cli.paths import Once
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
@@ -41,8 +40,7 @@ def accesses_verb(
         def run(
             opened: Opened, resource: str, bytes: str | None, at: str | None, as_json: bool,
             timing: Timing | None, options: Options,
-        ) -> int:  # fmt: skip
-            faults = Faults()
+        ) -> None:  # fmt: skip
             answer = accesses_to(
                 opened.capture,
                 parse_resource(resource),
@@ -50,14 +48,13 @@ def accesses_verb(
                 at=None if at is None else parse_address(at),
                 options=options,
                 timing=timing,
-                fault=faults.note,
+                fault=opened.faults.note,
             )
             with text_output("-") as out:
                 if as_json:
                     out.write(json.dumps(document(answer)) + "\n")
                 else:
                     out.writelines(f"{line}\n" for line in lines(answer))
-            return faults.report()
 
         return with_options(with_timing(with_driver_options(run)), *_OPTIONS)
 

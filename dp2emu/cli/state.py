@@ -11,7 +11,7 @@ import click
 from dp2emu.cli.captures import Opened, capture_verb, opened_capture, tell_damage
 from dp2emu.cli.number_range import IntRange
 from dp2emu.cli.options import with_driver_options
-from dp2emu.cli.outcome import FINE, Faults, worst
+from dp2emu.cli.outcome import FINE, Faults
 from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
@@ -81,7 +81,7 @@ def command(
         raise click.UsageError("--set needs --against, and no --against-file")
     at = parse_address(where)
     ending = at if against is None else parse_address(against)
-    look = _Look(rows, None if pictures is None else Path(pictures), options, Faults())
+    look = _Look(rows, None if pictures is None else Path(pictures), options, opened.faults)
     capture, damage = opened.repeated, FINE
     if other is not None:
         with opened_capture(other) as second:
@@ -94,7 +94,7 @@ def command(
         text = _json(facts) if as_json else snapshot_text(facts)
     with text_output("-") as out:
         out.write(text)
-    return worst(look.faults.report(), damage)
+    return damage
 
 
 class _Look(NamedTuple):

@@ -26,7 +26,7 @@ from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.pixel_fragment import DepthSeen, Fragment, StencilSeen, Verdict
 from dp2emu.explain.pixel_place import Number, Place, holds_integers, value_of
 from dp2emu.explain.pixel_probe import Examined, examine
-from dp2emu.explain.playback import Observer, Playback, Stage, events_of
+from dp2emu.explain.playback import Observer, Playback, Stage, events_of, reasons_told
 from dp2emu.gpu.command import packets
 from dp2emu.gpu.command.packets import Draw, Packet, Part
 from dp2emu.gpu.device.timing import Timing
@@ -181,13 +181,16 @@ def history_of(
     last: Event | None = None
     target, lacking, watcher = pixel.target, _MemoryFaults(), watcher or Watcher()
     if target is None or pixel.at is not None:
-        events = events_of(capture, options=options, timing=timing, watcher=Watcher(lacking.note))
-        if pixel.at is not None:
-            last = find(events, pixel.at)
-            events = events[: last.number + 1]
-        if target is None:
-            target = default_target(events)
-            last = last or _last_shown(events, target)
+        with reasons_told(capture, watcher, options=options, timing=timing):
+            events = events_of(
+                capture, options=options, timing=timing, watcher=Watcher(lacking.note)
+            )
+            if pixel.at is not None:
+                last = find(events, pixel.at)
+                events = events[: last.number + 1]
+            if target is None:
+                target = default_target(events)
+                last = last or _last_shown(events, target)
     observer = PixelObserver(msgspec.structs.replace(pixel, target=target), last)
     watched = observer.watching(lacking.watching(watcher))
     playback = Playback(capture, [observer], options=options, timing=timing, watcher=watched)

@@ -12,7 +12,7 @@ from dp2emu.dp2.states.inspect import Facts
 from dp2emu.errors import Absent, Dp2Error
 from dp2emu.escaping import plain
 from dp2emu.explain.address import Address, find, matches
-from dp2emu.explain.playback import events_of
+from dp2emu.explain.playback import events_of, reasons_told
 from dp2emu.explain.resources import Subject, bound_vertices, constants_by_name, write_pictures
 from dp2emu.explain.setters import (
     STEPS,
@@ -24,6 +24,7 @@ from dp2emu.explain.setters import (
     value_at,
 )
 from dp2emu.explain.state_writes import Path, Paths
+from dp2emu.replay import Watcher
 from dp2emu.replay.player import Recording
 from dp2emu.snapshot import SCHEMA, Moment, shown, snapshot
 
@@ -93,7 +94,8 @@ def state_at(
 
     Raises UsageError if the capture has no such place.
     """
-    at = moment_of(capture, address, options=options)
+    with reasons_told(capture, Watcher() if fault is None else Watcher(fault), options=options):
+        at = moment_of(capture, address, options=options)
     visit = None if looked is None else looked.facts
     facts = snapshot(capture, at, options=options, fault=fault, visit=visit)
     return {**facts, "address": address.text}

@@ -11,6 +11,7 @@ import pytest
 
 from dp2emu.shader.sm4.container import Chunk, pack
 from tests.cli.running import dp2emu
+from tests.replay.authoring import END, SETTING, called, issue, sealed
 from tests.tools.loading import ROOT
 
 STREAM = ROOT / "streams" / "first_light.dp2"
@@ -179,3 +180,21 @@ def test_an_error_about_a_damaged_capture_is_followed_by_its_damage(
     assert error.startswith(f"dp2emu: {path}: no ") or "issues no query" in error
     assert told.startswith(f"dp2emu: {path}: {damage}")
     assert told == dp2emu("events", path).err.strip()
+
+
+@pytest.mark.parametrize("case", [
+    ("pixel", 1, 1, "--at", "E99"), ("mesh", "E99"), ("why", 1), ("state", "--at", "E99"),
+    ("debug", "E99", "pixel", 1, 1, "--all"), ("overlay", "E99", "--depth", "-o", "x.png"),
+    ("last-writer", 2, "--at", "E99"), ("readers", 2, "--at", "E99"),
+], ids=lambda case: case[0])  # fmt: skip
+def test_an_error_is_followed_by_the_faults_before_it(
+    case: tuple[object, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "faulty.dp2"
+    path.write_bytes(sealed(*SETTING, called(issue(9, END))))
+    verb, *arguments = case
+    ran = dp2emu(verb, path, *arguments)
+    error, fault = ran.err.splitlines()
+    assert ran.code == 2
+    assert "E99" in error or "issues no query" in error
+    assert fault == f"dp2emu: {path}: call 0, offset 0x0, ISSUEQUERY: no query 9"
