@@ -18,7 +18,7 @@ from dp2emu.cli.number_range import IntRange
 from dp2emu.cli.outcome import FINE, UNUSABLE, Faults, complain, outcome_of_error, worst
 from dp2emu.cli.paths import INPUT
 from dp2emu.d3d.enums import Format
-from dp2emu.errors import STOPPED, Absent, Dp2Error, UsageError
+from dp2emu.errors import Absent, Dp2Error, UsageError
 from dp2emu.inputs import open_input, read_file
 from dp2emu.limits import Limits, parse_limits
 
@@ -181,7 +181,7 @@ def capture_verb(
                     code = _run(verb, opened, file, options)
                 except Dp2Error as error:
                     damaged = told and opened.capture.damage is not None
-                    if isinstance(error, STOPPED) or not (damaged or opened.faults):
+                    if not (damaged or opened.faults):
                         raise
                     code = outcome_of_error(error)
                 code = worst(code or FINE, opened.faults.report())

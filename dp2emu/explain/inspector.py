@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import weakref
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from hashlib import sha256
 from threading import Semaphore, Thread
 from types import TracebackType
@@ -18,7 +19,7 @@ from dp2emu.capture import records
 from dp2emu.capture.records import Record
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts
-from dp2emu.errors import Absent, UsageError
+from dp2emu.errors import Absent, Dp2Error, UsageError
 from dp2emu.explain.accesses import root_of
 from dp2emu.explain.address import Address, find, matches, parse_address
 from dp2emu.explain.events import Event, Origin, written_surfaces
@@ -49,6 +50,18 @@ class Moment(msgspec.Struct, frozen=True):
     counters: tuple[int, ...]
     origin: Origin | None
     facts: bytes
+
+
+def _read_first(capture: Recording) -> None:
+    """Read a capture up to its first record of a driver.
+
+    The import of a trace loads the modules of its interface for it, which takes longer than a step
+    may; an error comes again with the first step.
+    """
+    with suppress(Dp2Error):
+        next(
+            (each for each in capture.records() if not isinstance(each, records.Annotation)), None
+        )
 
 
 class _Abandoned(BaseException):
@@ -150,6 +163,7 @@ class Inspector:
         self._watcher = watcher
         self._budget = memory
         self.position = START
+        _read_first(capture)
         self._start(watcher)
 
     def _start(self, watcher: Watcher | None = None) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -201,3 +203,22 @@ def test_parts_of_a_resource_have_the_same_handles_whatever_is_named_first() -> 
             assert inspector.hash() == wanted
     targets = {target for each in events.events for target in each.targets}
     assert len(targets) == len(events.events) == 10
+
+
+LOADED = """
+import sys
+from pathlib import Path
+from dp2emu.explain.inspector import Inspector
+from tests.explain.opening import opened
+with opened(Path(sys.argv[1])) as capture, Inspector(capture) as inspector:
+    before = set(sys.modules)
+    inspector.step()
+    print(*sorted(each for each in set(sys.modules) - before if each.startswith("dp2emu.retrace")))
+"""
+
+
+def test_the_modules_of_a_trace_are_loaded_before_the_first_step() -> None:
+    path = FOLDER / "real" / "sokol_texcube.trace"
+    ran = subprocess.run([sys.executable, "-c", LOADED, path], capture_output=True, text=True,
+                         check=True)  # fmt: skip
+    assert ran.stdout.split() == []
