@@ -188,6 +188,7 @@ class DeviceObjects:
         )
         self.dxgi = Dxgi(context, self.resources, query_residency)
         self.compute = Compute(context, self.resources, self.stages, self.unordered)
+        self.draws = Draws(context, self.resources, self.stages, self.setters.bindings)
         self._owners = (
             self.resources,
             self.views,
@@ -200,7 +201,7 @@ class DeviceObjects:
             self.setters,
             Maps(context, self.resources),
             Transfers(context, self.resources, self.views),
-            Draws(context, self.resources, self.stages, self.setters.bindings),
+            self.draws,
             self.compute,
         )
 

@@ -57,6 +57,8 @@ def at_packet(
         raise looking.error
     if looking.event is None or not looking.seen:
         event = find(known.events, address)
+        if event.kind == noun and event.text:
+            raise Absent(f"{event.address}: {event.name} does nothing: {event.text}")
         raise Absent(f"{event.address} is a {event.kind.value} ({event.name}), not a {noun}")
     return looking.event, looking.seen[0]
 

@@ -283,13 +283,14 @@ class _Flow(msgspec.Struct):
         else:
             found = list(on_screen(draw, mesh, ()))
         dropped = dropped_by_distances(draw, mesh.vertices, corner)
+        positions = _clip_positions(mesh, corner)
+        endless = ~np.isfinite(positions).all(axis=(0, 1))
         fates = dict.fromkeys(mesh.ids.tolist(), Fate("clipped"))
+        fates |= dict.fromkeys(mesh.ids[endless].tolist(), Fate("infinite"))
         if dropped is not None:
             fates |= dict.fromkeys(mesh.ids[dropped].tolist(), Fate("cull_distance"))
         for shown, geometry in found:
-            before = clip.on_screen(
-                _clip_positions(mesh, corner), shown.raster.viewport, _centre(shown)
-            )
+            before = clip.on_screen(positions, shown.raster.viewport, _centre(shown))
             fates |= _fates(shown, geometry, dict(zip(mesh.ids.tolist(), before.T, strict=True)))
         yield self._clipped(mesh.topology, [geometry for _, geometry in found], mesh.ids, fates)
 

@@ -38,6 +38,7 @@ from dp2emu.explain.events import (
     texels_written,
     written_surfaces,
 )
+from dp2emu.explain.idle_draws import DRAWING, idle_reason
 from dp2emu.gpu.command.packets import BeginQuery, Draw, EndQuery, IndirectDraw, Packet, Predicated
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.device.gpu import Gpu
@@ -225,13 +226,17 @@ class _ObservedDriver(Driver):
 
 
 class _Show(NamedTuple):
-    """A present that waits for the first ``packets`` packets: an event without number."""
+    """A present, or a draw without a packet, that waits for the first ``packets`` packets: an
+    event without number.
+    """
 
     packets: int
     origin: Origin
     time: int
     surfaces: dict[int, Surface]
     targets: tuple[int, ...]
+    kind: EventKind = EventKind.PRESENT
+    text: str = ""
 
 
 class Recorder:
@@ -251,6 +256,7 @@ class Recorder:
         self._count = 0
         self._items: Counter[Origin] = Counter()
         self._issued: list[Origin] = []
+        self._drew: Origin | None = None
         self._stamped: dict[int, tuple[Packet, Origin]] = {}
         self._submitted: dict[int, tuple[Packet, Origin]] = {}
         self._stamped_in: tuple[list[Any], int] = ([], 0)
@@ -293,6 +299,7 @@ class Recorder:
         self._stamped_in = recorded, len(recorded)
 
     def _issue(self, origin: Origin) -> None:
+        self._drew = origin
         if not self._issued or self._issued[-1] is not origin:
             self._issued.append(origin)
 
@@ -410,9 +417,12 @@ class Recorder:
         kind, text = _host_event(record, imported=self._imported)
         shows = kind is EventKind.PRESENT
         event = None if kind is None or shows else self._begin_host(kind, text, record)
+        refused = self._refused()
         perform(record)
         if isinstance(record, records.EntryCalled):
             self._stamp(record.device)
+            if self._drew is not self.place and self._refused() == refused:
+                self._idle(record)
         self._tell_issued()
         if event is not None:
             self._after(event, None)
@@ -472,6 +482,23 @@ class Recorder:
             return self._stage.resource_handle(record.arguments[0] if record.arguments else None)
         return getattr(record, "handle", 0)
 
+    def _refused(self) -> int:
+        tally = self._stage.player.tally
+        return tally.faults + tally.known_faults
+
+    def _idle(self, call: records.EntryCalled) -> None:
+        """Note a draw or dispatch that recorded no packet, behind those that its device recorded
+        before.
+        """
+        facade = self._stage.player.facade
+        device = None if facade is None else facade.device(call.device)
+        if call.entry not in DRAWING or device is None:
+            return
+        self._issue(self.place)
+        waits = self._gpu.submitted + len(device.commands.recorded)
+        kind, text = DRAWING[call.entry], idle_reason(device, call)
+        self._shows.append(_Show(waits, self.place, self._gpu.now, {}, (), kind, text))
+
     # What is shown
 
     def _present(self, record: Record) -> None:
@@ -501,17 +528,17 @@ class Recorder:
         return {}
 
     def _show_due(self) -> None:
-        """Make events of the presents before which the GPU executes nothing more."""
+        """Make events of what waits for no packet more."""
         while self._shows and self._gpu.is_done(self._shows[0].packets):
             self._show(self._shows[0].packets)
 
     def _show(self, started: int) -> None:
-        """Make events of the presents that wait for ``started`` packets at most."""
+        """Make events of what waits for ``started`` packets at most."""
         while self._shows and self._shows[0].packets <= started:
             show = self._shows.popleft()
             time = max(show.time, self._gpu.busy_until)
-            made = self._event(EventKind.PRESENT, show.origin, None, time)
-            event = replace(made, targets=show.targets)
+            made = self._event(show.kind, show.origin, None, time)
+            event = replace(made, targets=show.targets, text=show.text)
             with self._stage.keeping(show.surfaces):
                 self._before(event, None)
                 self._after(event, None)

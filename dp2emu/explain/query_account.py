@@ -464,16 +464,20 @@ def _data_of(query: int, stage: Stage) -> bytes | None:
 
 def _last_tokens(performed: Performed) -> dict[int, int]:
     """The opcode of the last token of a call that concerns a query, by query."""
+    return dict(_query_tokens(performed))
+
+
+def _query_tokens(performed: Performed) -> Iterator[tuple[int, int]]:
+    """Yield the query and the opcode of each item of a call's tokens for queries."""
     interface = performed.ledger.interface if performed.ledger else 9
-    commands, found = CommandStream(performed.call, performed.commands), dict[int, int]()
+    commands = CommandStream(performed.call, performed.commands)
     for scan in commands.scans(interface):
         for _, token, _, start, end in scan.commands:
             stride = _ITEM_BYTES.get(token.op)
             if stride is not None:
                 data = commands.payload(start, end)
                 for at in range(0, len(data), stride):
-                    found[int.from_bytes(data[at : at + 4], "little")] = int(token.op)
-    return found
+                    yield int.from_bytes(data[at : at + 4], "little"), int(token.op)
 
 
 _ITEM_BYTES = {Op.CREATEQUERY: 8, Op.ISSUEQUERY: 8, Op.DELETEQUERY: 4}
@@ -520,6 +524,34 @@ def parse_question(text: str) -> Question:
     return Question(int(found[1]), call, number)
 
 
+class _Creations:
+    """The call in which a capture creates the query of a question first, None without one.
+
+    Mutable: it hears what is played.
+    """
+
+    def __init__(self, query: int) -> None:
+        self.call: int | None = None
+        self._query = query
+        self._entries = 0
+
+    def answered(self, performed: Performed) -> None:
+        """Look at the tokens of a call."""
+        if self.call is None and (self._query, Op.CREATEQUERY) in _query_tokens(performed):
+            self.call = performed.number
+
+    def record(self, record: Record) -> None:
+        """Look at a call of the DDI."""
+        if isinstance(record, records.EntryCalled):
+            created = record.entry == "CreateQuery" and any(
+                isinstance(each, Memory) and each.number == self._query
+                for each in record.arguments
+            )
+            if created and self.call is None:
+                self.call = self._entries
+            self._entries += 1
+
+
 @checked
 def accounts_of(
     capture: Recording,
@@ -538,12 +570,18 @@ def accounts_of(
     """
     options, seen = options or Options(), set[QueryName]()
     observer = QueryAccounts(options, partial(_note, seen, question))
-    watcher = Watcher(fault=fault, answered=observer.answered)
+    creations = _Creations(-1 if question is None else question.query)
+
+    def answered(performed: Performed) -> None:
+        creations.answered(performed)
+        observer.answered(performed)
+
+    watcher = Watcher(fault=fault, answered=answered, record=creations.record)
     play(capture, [observer], options=options, timing=timing, watcher=watcher)
     accounts = observer.close()
     found = [each for each in accounts if question is None or question.asks_for(each)]
     if question is not None and not found:
-        raise Absent(_missing(question, accounts, seen))
+        raise Absent(_missing(question, accounts, seen, creations.call))
     return found
 
 
@@ -556,11 +594,15 @@ _NAMED = 16
 """Maximum number of queries that an error names."""
 
 
-def _missing(question: Question, accounts: Sequence[Account], seen: set[QueryName]) -> str:
+def _missing(
+    question: Question, accounts: Sequence[Account], seen: set[QueryName], created: int | None
+) -> str:
     if accounts:
         ends = [f"answer #{each.number} ({_ended_at(each)})" for each in accounts[:_NAMED]]
         more = " ..." if len(accounts) > _NAMED else ""
         return f"no such answer: query {question.query} has {', '.join(ends)}{more}"
+    if created is not None:
+        return f"query {question.query} is created in call {created}, and neither begun nor ended"
     if not seen:
         return "the capture issues no query"
     numbers = sorted({name.query for name in seen})

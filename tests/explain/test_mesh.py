@@ -123,7 +123,7 @@ def test_a_primitive_is_drawn_cut_culled_clipped_degenerate_or_beside_the_target
     )  # fmt: skip
     (clipped,) = mesh_of(packet, ["clip"])
     assert [fate.verdict for fate in clipped.fates.values()] == [
-        "drawn", "culled", "cut", "clipped", "degenerate", "clipped", "no_pixels"
+        "drawn", "culled", "cut", "clipped", "degenerate", "infinite", "no_pixels"
     ]  # fmt: skip
     assert stages_of(packet) == ("input", "vertex", "clip")
 

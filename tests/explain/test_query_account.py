@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from dp2emu.capture.records import ContextDestroyed, Record
+from dp2emu.capture.records import ContextDestroyed, EntryCalled, Record
 from dp2emu.ddi10.resources.resource import BindFlag
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
@@ -223,6 +223,25 @@ def test_a_query_is_asked_for_by_call_or_number() -> None:
 def test_a_question_without_answer_is_a_usage_error(query: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         accounts(called(create(5, EVENT), issue(5, END)), query=query)
+
+
+def test_a_query_that_is_only_created_is_said_to_be() -> None:
+    calls = called(create(5, EVENT), issue(5, END)), called(create(8, EVENT))
+    with pytest.raises(UsageError, match="8 is created in call 1, and neither begun nor ended"):
+        accounts(*calls, query="8")
+
+
+def test_a_query_of_the_ddi_that_is_only_created_is_said_to_be() -> None:
+    program = Program()
+    query = program.device.create_query(OCCLUSION10)
+    number = program.number(query)
+    (call,) = (
+        number for number, each in enumerate(
+            each for each in program.records if isinstance(each, EntryCalled)
+        ) if each.entry == "CreateQuery"
+    )  # fmt: skip
+    with pytest.raises(UsageError, match=f"query {number} is created in call {call}, and neither"):
+        accounts_of(capture_of(*program.records), Question(number))
 
 
 def test_a_capture_without_queries_says_so() -> None:

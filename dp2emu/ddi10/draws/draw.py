@@ -203,13 +203,26 @@ class Draws:
             disjoint = written.isdisjoint(id(resource.surface) for resource in read)
             self._contract.check(disjoint, Rule.STREAMED_AND_READ, "Draw")
 
+    def lacking(self, indexed: bool) -> str:
+        """Return what is missing for a draw, so that it draws nothing; empty if nothing is."""
+        at = self._bindings
+        topology = _TOPOLOGIES.get(at.topology)
+        if topology is None:
+            return "no primitive topology is set"
+        if self._stages.vertex.shader is None:
+            return "no vertex shader is set"
+        if indexed and at.index_buffer is None:
+            return "no index buffer is set"
+        if not self._post_vertex.accepts(topology):
+            return "the shaders do not accept the primitive topology"
+        return ""
+
     def _drawable(self, indexed: bool) -> tuple[Topology, Shader] | None:
         """The topology and vertex shader of a draw, None if its bindings are incomplete."""
-        at, vertex = self._bindings, self._stages.vertex.shader
-        topology = _TOPOLOGIES.get(at.topology)
-        if topology is None or vertex is None or (indexed and at.index_buffer is None):
+        vertex = self._stages.vertex.shader
+        if self.lacking(indexed) or vertex is None:
             return None
-        return (topology, vertex) if self._post_vertex.accepts(topology) else None
+        return _TOPOLOGIES[self._bindings.topology], vertex
 
     def _parts(self, topology: Topology, primitives: int, vertex: Shader) -> _Parts:
         """The parts of a draw's packet that depend on what is bound, besides its input; raises
