@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from dp2emu.cli.allowances import with_allowance
 from dp2emu.cli.captures import Opened, capture_verb, opened_capture
 from dp2emu.cli.number_range import IntRange
 from dp2emu.cli.options import with_driver_options, with_timing
-from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, say, worst
+from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
 from dp2emu.cli.paths import INPUT_PICTURES, OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.diff import Allowance, References
@@ -68,7 +68,7 @@ def command(
 
     The page has frames, events, pictures of targets after each event, what changed in the state,
     shaders, meshes, textures, queries on a timeline, counters and faults.  Exits with 1 if a
-    picture differs from its reference.
+    picture differs from its reference, and with 2 if none has one.
     """
     # Imported here: only this verb needs the page.
     from dp2emu.explain.report.model import report_model
@@ -89,8 +89,16 @@ def command(
     with text_output(output) as out:
         out.write(page)
     say(_summary(model, len(page)))
-    differ = not all(row["within"] for row in model["differences"])
-    return worst(FAULTS if model["faults"] else FINE, DIFFERS if differ else FINE)
+    differ = FINE if against is None else _compared(against, model["differences"])
+    return worst(FAULTS if model["faults"] else FINE, differ)
+
+
+def _compared(against: str, rows: Sequence[dict[str, Any]]) -> int:
+    """Return the exit code of a comparison, and tell if no picture could be compared."""
+    if not any(row["reference"] for row in rows):
+        complain(f"{against}: nothing to compare: no picture of the replay has a reference there")
+        return UNUSABLE
+    return FINE if all(row["within"] for row in rows) else DIFFERS
 
 
 def _range(text: str | None) -> Frames:
@@ -120,8 +128,10 @@ def _references(against: str | None) -> Iterator[References | None]:
 
 
 def _summary(model: dict[str, Any], size: int) -> str:
-    compared = model["differences"]
+    compared = [row for row in model["differences"] if row["reference"]]
     parts = [f"{name.lower()} {value}" for name, value in model["statistics"][:5] if value]
     differ = sum(not row["within"] for row in compared)
     parts += [f"{differ} of {len(compared)} pictures differ"] if compared else []
+    missing = len(model["differences"]) - len(compared)
+    parts += [f"{missing} references without a picture"] if missing else []
     return f"{model['title']}: {', '.join(parts) or 'no event'}; a page of {size / 1e6:.1f} MB"

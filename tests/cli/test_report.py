@@ -53,6 +53,19 @@ def test_a_picture_that_differs_gives_exit_code_1(tmp_path: Path) -> None:
     assert (row["surface"], row["within"]) == (2, False)
 
 
+@pytest.mark.parametrize("names", [[], ["call_00000042.png", "call_00000060.png"]])
+def test_a_page_whose_references_fit_no_picture_gives_exit_code_2(
+    names: list[str], tmp_path: Path
+) -> None:
+    for name in names:
+        (tmp_path / name).write_bytes(encode_png(np.zeros((8, 8, 3), np.uint8)))
+    ran = dp2emu("report", STREAM, "-o", "-", "--against", tmp_path)
+    assert ran.code == 2 and len(model_in(ran.out)["differences"]) == len(names)
+    assert f"dp2emu: {tmp_path}: nothing to compare: no picture of the replay has" in ran.err
+    assert ("2 references without a picture" in ran.err) == bool(names)
+    assert "pictures differ" not in ran.err
+
+
 def test_events_are_chosen_by_number_or_address() -> None:
     pages = [dp2emu("report", STREAM, "-o", "-", "--events", text) for text in ("3-5", "E3-E5")]
     assert pages[0].out == pages[1].out
