@@ -289,9 +289,9 @@ def value_at(facts: Facts, path: Path) -> Any:
 
 
 def members(value: Any) -> Mapping[str, Any] | None:
-    """The parts of an object or a list of objects by key; None of another value."""
+    """The parts of an object, or of a list of objects and nulls, by key; None of another value."""
     if isinstance(value, dict):
         return value
-    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+    if isinstance(value, list) and value and all(isinstance(x, dict | None) for x in value):
         return {str(number): each for number, each in enumerate(value)}
     return None

@@ -177,8 +177,18 @@ def set_again(before: Facts, after: Facts, setters: Setters) -> Iterator[Again]:
         above, value = value_at(after, path[:-1]) if path[:-1] else after, value_at(after, path)
         # A fact that is in neither state, such as the clip plane of a number that no device has.
         known = value is not None or path[-1] in (members(above) or ())
-        if known and path not in changed:
-            yield Again(path, value, setter)
+        if known:
+            for part, same in _unchanged(path, value, changed):
+                yield Again(part, same, setter)
+
+
+def _unchanged(path: Path, value: Any, changed: Paths) -> Iterator[tuple[Path, Any]]:
+    """Yield the fact at a path or, if something in it changed, its largest parts that did not."""
+    if path not in changed:
+        yield path, value
+        return
+    for key, part in (members(value) or {}).items():
+        yield from _unchanged((*path, key), part, changed)
 
 
 def changes_json(

@@ -25,6 +25,7 @@ from dp2emu.explain.state import (
     changes_text,
     found_setters,
     moment_of,
+    set_again,
     state_at,
 )
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
@@ -33,6 +34,7 @@ from tests.replay.authoring import (
     END,
     EVENT,
     SETTING,
+    TARGET,
     called,
     capture_of,
     clear,
@@ -174,6 +176,27 @@ def test_facts_that_were_set_to_the_value_that_they_have_are_shown_if_wanted() -
         "set_by": "1:3",
         "set_by_name": "RENDERSTATE",
     }
+
+
+def test_a_target_that_was_set_again_is_shown_though_others_are_none() -> None:
+    again = called(token(Op.SETRENDERTARGET2, (0, TARGET)))
+    before, after, found = compared("0:0", "0", *SETTING, again)
+    told = {each.path: each.setter.address for each in set_again(before, after, found)}
+    assert told["targets", "0"] == "0:0"
+
+
+def test_what_did_not_change_of_a_group_that_was_set_is_shown() -> None:
+    before: Facts = {"blend": {"factor": 1, "targets": [{"mask": 15, "on": 0}, {"mask": 3}, None]}}
+    after: Facts = {"blend": {"factor": 1, "targets": [{"mask": 2, "on": 0}, {"mask": 3}, None]}}
+    setter = Setter("7", "SetBlendState")
+    found = Setters({}, {}, {("blend",): setter})
+    assert [each.path for each in changes(before, after)] == [("blend", "targets", "0", "mask")]
+    assert [(each.path, each.value) for each in set_again(before, after, found)] == [
+        (("blend", "factor"), 1),
+        (("blend", "targets", "0", "on"), 0),
+        (("blend", "targets", "1"), {"mask": 3}),
+        (("blend", "targets", "2"), None),
+    ]
 
 
 def test_an_answer_at_the_end_of_a_call_is_not_of_its_last_token() -> None:
