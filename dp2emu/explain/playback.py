@@ -17,7 +17,6 @@ from weakref import WeakValueDictionary
 from msgspec.structs import replace
 
 from dp2emu.argument_check import checked
-from dp2emu.capture import entry_values as entries
 from dp2emu.capture import records
 from dp2emu.capture.records import Record
 from dp2emu.capture.values import Memory, Value
@@ -38,6 +37,7 @@ from dp2emu.explain.events import (
     texels_written,
     written_surfaces,
 )
+from dp2emu.explain.host_events import bytes_written, host_event
 from dp2emu.explain.idle_draws import DRAWING, idle_reason
 from dp2emu.gpu.command.packets import BeginQuery, Draw, EndQuery, IndirectDraw, Packet, Predicated
 from dp2emu.gpu.command.queries import Counters
@@ -51,7 +51,6 @@ from dp2emu.replay.document import Document
 from dp2emu.replay.player import Player, Recording, annotated_timing
 from dp2emu.replay.tally import Tally
 
-PRESENT = f"{entries.DXGI}Present"
 _LABEL = re.compile(
     f"({re.escape(records.LABEL)}|{re.escape(records.RESOURCE_LABEL)})([0-9]{{1,18}})"
 )
@@ -414,7 +413,7 @@ class Recorder:
         """Perform a record by ``perform``, as an event if it is one of the host."""
         self._show_due()
         self._enter(record)
-        kind, text = _host_event(record, imported=self._imported)
+        kind, text = host_event(record, imported=self._imported)
         shows = kind is EventKind.PRESENT
         event = None if kind is None or shows else self._begin_host(kind, text, record)
         refused = self._refused()
@@ -471,7 +470,7 @@ class Recorder:
         made = self._event(kind, self.place, None, self._stage.gpu.now)
         event = replace(
             made, text=text, targets=(handle,) if handle else (),
-            pixels=_bytes_written(record),
+            pixels=bytes_written(record),
         )  # fmt: skip
         self._before(event, None)
         return event
@@ -549,35 +548,10 @@ class Recorder:
         self._show(self._gpu.submitted)
 
 
-def _bytes_written(record: Record) -> int:
-    """The number of bytes that a write of the host has."""
-    if isinstance(record, records.EntryCalled):
-        return sum(len(each) for each in record.arguments if isinstance(each, bytes))
-    return len(record.data) if isinstance(record, records.MemoryWritten) else 0
-
-
 MARKERS = 64
 """Maximum depth of nested marks; deeper ones are not kept."""
 
 _SHOWING = {records.PictureKind.PRESENT, records.PictureKind.BACK_BUFFER}
-_MARKS = {records.MARKER, records.MARKER_BEGIN}
-
-
-def _host_event(record: Record, *, imported: bool) -> tuple[EventKind | None, str]:
-    """The kind of event that a record of the host is, None for another, and a marker's name."""
-    if isinstance(record, records.Annotation) and record.key in _MARKS:
-        return EventKind.MARKER, record.text
-    if isinstance(record, records.EntryCalled):
-        if record.entry == entries.WRITE:
-            return EventKind.WRITE, ""
-        return (EventKind.PRESENT if record.entry == PRESENT and not imported else None), ""
-    return _HOST_EVENTS.get(type(record)), ""
-
-
-_HOST_EVENTS: dict[type[Any], EventKind] = {
-    records.FrameMarker: EventKind.PRESENT,
-    records.MemoryWritten: EventKind.WRITE,
-}
 
 
 def _passed(counters: Counters) -> int:

@@ -36,6 +36,7 @@ from dp2emu.fuzz.cost import Bound
 from dp2emu.fuzz.findings import Finding, finding_of, site_of
 from dp2emu.fuzz.minimize import minimize
 from dp2emu.fuzz.rig_causes import WrongLength, length_trials, wrong_length
+from dp2emu.fuzz.rig_failures import NO_ANSWER, Failed, failure_of, is_hang
 from dp2emu.fuzz.rig_inputs import COMMANDS, CONTEXT, SIDE, SURFACES, TAME, TARGET, Known
 from dp2emu.fuzz.rig_judge import (
     Queries,
@@ -53,7 +54,7 @@ from dp2emu.fuzz.rig_judge import (
 from dp2emu.fuzz.target import Deviation, GivenUp, Target
 from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.limits import FUZZING
-from dp2emu.rig.failure import FindingKind, RigFailure
+from dp2emu.rig.failure import RigFailure
 from dp2emu.rig.served import Finish, NativeDriver, PipeRig, Read, Request, Served
 from dp2emu.shader.engines import JIT, REFERENCE
 from dp2emu.shader.jit.machine import works
@@ -138,19 +139,6 @@ def _opened(setting: RigSetting) -> Served:
     return _RIGS[kind](argument, timeout=setting.timeout, **more)
 
 
-class _Failed(Deviation):
-    """A failure of the driver's process, in ``call`` of an input."""
-
-    @property
-    def hangs(self) -> bool:
-        """Return whether the driver did not answer within the timeout."""
-        return _hangs(self.site)
-
-
-def _hangs(site: str) -> bool:
-    return site.startswith(FindingKind.TIMEOUT.value)
-
-
 class Session:
     """A driver that is fuzzed, and what is known of it.  Mutable.
 
@@ -169,7 +157,7 @@ class Session:
         self.draws = False
         self.prompt = False
         self._sent: Sequence[Sequence[Request]] | None = None
-        self._settled: list[Replies | _Failed] = []
+        self._settled: list[Replies | Failed] = []
 
     def close(self) -> None:
         """End the driver."""
@@ -292,7 +280,7 @@ class Session:
         else:
             self._sent = inputs
 
-    def played(self) -> list[Replies | _Failed]:
+    def played(self) -> list[Replies | Failed]:
         """Return the replies to each of the inputs that were sent, or its failure.
 
         After a failure the driver has been started afresh, and has had the other inputs too;
@@ -321,34 +309,34 @@ class Session:
 
     def _played_in_steps(
         self, inputs: Sequence[Sequence[Request]], failure: RigFailure, performed: int
-    ) -> list[Replies | _Failed]:
+    ) -> list[Replies | Failed]:
         """Perform inputs again, one request at a time, since some replies may have been lost.
 
         If nothing fails then, the failure belongs to the first input that was not answered.
         """
         self.restart()
-        played: list[Replies | _Failed] = []
+        played: list[Replies | Failed] = []
         for each in inputs:
             played.append(self._stepped(each))
-            if sum(isinstance(one, _Failed) and one.hangs for one in played) == _STEPPED_HANGS:
+            if sum(isinstance(one, Failed) and one.hangs for one in played) == _STEPPED_HANGS:
                 return played
-        if not any(isinstance(each, _Failed) for each in played):
+        if not any(isinstance(each, Failed) for each in played):
             number = 0
             while performed >= len(inputs[number]) and number < len(inputs) - 1:
                 performed -= len(inputs[number])
                 number += 1
-            played[number] = _failed(failure, inputs[number], performed)
+            played[number] = failure_of(failure, inputs[number], performed)
             self.restart()
         return played
 
-    def _stepped(self, requests: Sequence[Request]) -> Replies | _Failed:
+    def _stepped(self, requests: Sequence[Request]) -> Replies | Failed:
         replies: Replies = []
         for number, request in enumerate(requests):
             try:
                 replies += self._alone([request])
             except RigFailure as failure:
                 self.restart()
-                return _failed(failure, requests, number)
+                return failure_of(failure, requests, number)
         return replies
 
     def judge(self, requests: Sequence[Request], replies: Replies, *, tame: bool) -> list[Seen]:
@@ -368,7 +356,7 @@ class Session:
 
     def cause(self, error: Deviation, requests: Sequence[Request]) -> Deviation:
         """Return the deviation of an input, or the mistake about a token's length behind it."""
-        calls = [seen(each.call, _NO_ANSWER) for each in requests if isinstance(each, Called)]
+        calls = [seen(each.call, NO_ANSWER) for each in requests if isinstance(each, Called)]
         trials = length_trials(calls, self._ddi)
         records = [record for trial in trials for record in trial.records(self._ddi)]
         try:
@@ -385,7 +373,7 @@ class Session:
         try:
             return self._alone(requests)
         except RigFailure as failure:
-            raise _failed(failure, requests, self._rig.performed) from None
+            raise failure_of(failure, requests, self._rig.performed) from None
 
     def _judged(self, calls: Sequence[Seen]) -> Queries | None:
         """Judge calls by the rules that always hold; returns the queries, None if there are no
@@ -524,25 +512,6 @@ def _head_bytes(op: int) -> int:
     return int(token.head_dtype.itemsize)
 
 
-def _failed(failure: RigFailure, records: Sequence[Request], performed: int) -> _Failed:
-    """Return the finding for a failure of the process; ``performed`` records had a reply."""
-    finding = failure.finding
-    lines = [finding.report]
-    record = records[performed] if performed < len(records) else None
-    if isinstance(record, Called):
-        number = sum(isinstance(each, Called) for each in records[:performed])
-        lines.append(f"in call {number}")
-        tokens = seen(record.call, _NO_ANSWER).found
-        names = [f"{token.name} at byte {at}" for at, token, *_ in tokens.commands]
-        if tokens.wrong is not None:
-            names.append(f"an undecodable token at byte {tokens.stop}")
-        if names:
-            lines.append(f"the last token of the call is {names[-1]}")
-    elif record is not None:
-        lines.append(f"in {type(record).__name__}")
-    return _Failed(finding.key, "\n".join(lines))
-
-
 @cache
 def _session(setting: RigSetting) -> Session:
     """Return the session of this process with a driver."""
@@ -551,7 +520,6 @@ def _session(setting: RigSetting) -> Session:
     return session
 
 
-_NO_ANSWER = Answer(0, 0, 0)
 _TOGETHER = 32
 """Most inputs that go to the driver at once."""
 _AHEAD = 4 * _TOGETHER
@@ -571,7 +539,7 @@ class _Trial:
         self._ddi = Since(setting.ddi)
         self._expected: deque[bytes] = deque()
         self._sent: list[list[Request]] = []
-        self._played: deque[tuple[list[Request], Replies | _Failed]] = deque()
+        self._played: deque[tuple[list[Request], Replies | Failed]] = deque()
         self._together = _TOGETHER
         self._causes: dict[str, Deviation] = {}
         self._hanging = 0
@@ -595,11 +563,11 @@ class _Trial:
             self._play()
         self._expected.popleft()
         requests, replies = self._played.popleft()
-        hangs = isinstance(replies, _Failed) and replies.hangs
+        hangs = isinstance(replies, Failed) and replies.hangs
         self._hanging = self._hanging + 1 if hangs else 0
         tame = _is_tame(data)
         try:
-            if isinstance(replies, _Failed):
+            if isinstance(replies, Failed):
                 raise replies
             calls = self._session.judge(requests, replies, tame=tame)
         except Deviation as error:
@@ -612,7 +580,7 @@ class _Trial:
         """Return the cause of a deviation; of failures of the process, which take a while, only
         of the first of each kind.
         """
-        if not isinstance(error, _Failed):
+        if not isinstance(error, Failed):
             return self._session.cause(error, requests)
         if error.site not in self._causes:
             self._session.restart()
@@ -625,7 +593,7 @@ class _Trial:
         if not self._sent:
             self._send(0)
         sent, played = self._sent, self._session.played()
-        failed = any(isinstance(each, _Failed) for each in played)
+        failed = any(isinstance(each, Failed) for each in played)
         self._together = 1 if failed else min(2 * self._together, _TOGETHER)
         self._played.extend(zip(sent, played, strict=False))
         self._send(len(played))
@@ -680,7 +648,7 @@ def _smaller(setting: RigSetting, finding: Finding) -> Finding:
         try:
             session.play(records, tame=tame)
         except Deviation as error:
-            if isinstance(error, _Failed):
+            if isinstance(error, Failed):
                 session.restart()
             if site_of(error) != finding.site:
                 error = session.cause(error, records)
@@ -700,7 +668,7 @@ def _smaller(setting: RigSetting, finding: Finding) -> Finding:
     if isinstance(last["error"], WrongLength):
         found = finding_of(finding.target, last["error"], finding.data)
         return replace(found, records=(*rig_inputs.setting(), *last["error"].records))
-    tries = _HANGING_TRIES if _hangs(finding.site) else _TRIES
+    tries = _HANGING_TRIES if is_hang(finding.site) else _TRIES
     small = minimize(whole, fails, tries, whole_tokens=True)
     session.restart()
     found = finding_of(finding.target, last["error"], finding.data)
