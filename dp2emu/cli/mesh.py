@@ -80,5 +80,6 @@ def _written(event: Event, pieces: list[Piece], form: str | None) -> Iterable[st
         return obj_lines(pieces)
     if form == "json":
         return [json.dumps(json_of(pieces, row_of(event)), indent=1)]
-    head = f"{event.address} {event.place} {event.name}: {event.primitives} primitives"
+    count = f"{event.primitives} primitive{'' if event.primitives == 1 else 's'}"
+    head = f"{event.address} {event.place} {event.name}: {count}, {event.topology}"
     return map(plain, (head, *text_lines(pieces)))

@@ -62,10 +62,11 @@ class Event(msgspec.Struct, frozen=True):
     ``number`` counts events in the order of their execution, from 0.  ``item`` counts the events
     of one origin, from 0.  ``time`` is the tick at which it started.  ``primitives`` are all of a
     draw, instances included; ``shaders`` the names of its programs, from the vertex to the pixel
-    stage, "-" for a missing one.  ``targets`` are the handles of the surfaces that it writes, the
-    depth surface last.  ``pixels`` are the samples of a draw that passed all tests, or the texels
-    that another event wrote; 0 before it is executed.  ``query`` is the id of a query in its
-    context or device.  ``text`` is the name of a marker, or why a draw or dispatch does nothing.
+    stage, "-" for a missing one.  ``targets`` are the handles of the surfaces that it writes, or
+    that are bound to a draw that does nothing, the depth surface last.  ``pixels`` are the samples
+    of a draw that passed all tests, or the texels that another event wrote; 0 before it is
+    executed.  ``query`` is the id of a query in its context or device.  ``text`` is the name of a marker, or
+    why a draw or dispatch does nothing.
     """
 
     number: int

@@ -84,7 +84,8 @@ class Piece(msgspec.Struct, frozen=True):
 
     ``keys`` and ``lanes`` are columns of the vertex table by name, shape (v,): numbers that say
     which vertex a row is, and its values, float32, float64 or integers.  ``corners``, int64, shape
-    (k, n), are the rows of each primitive; ``primitives`` their numbers, shape (n,).  ``stream``
+    (k, n), are the rows of each primitive, those of strips and fans too, so that ``topology`` is a
+    list; ``primitives`` their numbers, shape (n,).  ``stream``
     is a geometry program's.  At the stage ``clip``, ``fates`` has what became of each primitive
     before clipping, by number.
     """

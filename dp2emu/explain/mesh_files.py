@@ -136,7 +136,7 @@ def _stage_lines(stage: str, pieces: list[Piece]) -> Iterator[str]:
     instances = len({piece.instance for piece in pieces})
     parts = [_many(vertices, "vertex", "vertices"), _many(primitives, "primitive", "primitives")]
     parts += [_many(instances, "instance", "instances")] if instances > 1 else []
-    yield f"{stage}: {', '.join(parts)}, {topology_name(pieces[0])}"
+    yield f"{stage}: {', '.join(parts)} as {topology_name(pieces[0])}"
     fates = [fate for piece in pieces for fate in piece.fates.values()]
     if fates:
         yield f"  {_fates_text(fates)}"

@@ -76,7 +76,7 @@ class History(msgspec.Struct, frozen=True):
 
     ``values`` are the stored numbers of each sample at the end, and ``value`` the numbers of
     the chosen sample, or the mean of all.  ``width`` and ``height`` are the subresource's, in
-    pixels.
+    pixels.  ``idle`` are the draws to the target that did nothing; their ``text`` is the reason.
     """
 
     target: int
@@ -90,6 +90,7 @@ class History(msgspec.Struct, frozen=True):
     entries: list[Entry]
     width: int = 0
     height: int = 0
+    idle: tuple[Event, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The history as a JSON object; numbers that are not finite are strings."""
@@ -105,17 +106,24 @@ class History(msgspec.Struct, frozen=True):
             "value": _json(self.value),
             "samples": _json(self.values),
             "history": [_row(entry) for entry in self.entries],
+            "idle": [_place(event) | {"reason": event.text} for event in self.idle],
         }
 
 
-def _row(entry: Entry) -> dict[str, Any]:
-    event = entry.event
+def _place(event: Event) -> dict[str, Any]:
     return {
         "event": event.address,
         "call": event.call,
         "token": event.token,
         "api_call": event.api_call,
         "kind": event.kind.value,
+        "name": event.name,
+        "frame": event.frame,
+    }
+
+
+def _row(entry: Entry) -> dict[str, Any]:
+    return _place(entry.event) | {
         "primitive": entry.primitive,
         "sample": entry.sample,
         "verdict": entry.verdict.value,
@@ -124,8 +132,6 @@ def _row(entry: Entry) -> dict[str, Any]:
         "after": _json(entry.after),
         "depth": _json(entry.depth),
         "stencil": _json(entry.stencil),
-        "name": event.name,
-        "frame": event.frame,
         "instance": entry.instance,
         "detail": entry.detail,
         "overwritten": entry.overwritten,
@@ -264,6 +270,7 @@ class PixelObserver(Observer):
         self._last_number = sys.maxsize if last is None else last.number
         self.ended = False
         self._entries: list[Entry] = []
+        self._idle: list[Event] = []
         self._place: Place | None = None
         self._row: FormatRow | None = None
         self._final: bytes | None = None
@@ -309,10 +316,15 @@ class PixelObserver(Observer):
     def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Append what the event did."""
         place, old = self._place, self._before
+        if packet is None and self._draws(event) and not self.ended:
+            self._idle.append(event)
         if place is not None and old is not None:
             self._add(event, packet, stage, (place, old, place.read()))
         if event.number >= self._last_number and not self.ended:
             self.ended, self._final = True, None if place is None else place.read()
+
+    def _draws(self, event: Event) -> bool:
+        return event.kind is EventKind.DRAW and self._pixel.target in event.targets
 
     def _add(
         self, event: Event, packet: Packet | None, stage: Stage, pixel: tuple[Place, bytes, bytes]
@@ -438,7 +450,7 @@ class PixelObserver(Observer):
             value = [float(each) for each in np.mean(every, axis=0)]
         return History(
             pixel.target, pixel.index, pixel.x, pixel.y, place.surface.format.sdk, pixel.sample,
-            value, every, self._entries, *_size(place),
+            value, every, self._entries, *_size(place), tuple(self._idle),
         )  # fmt: skip
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 from dp2emu.escaping import plain
+from dp2emu.explain.events import Event
 from dp2emu.explain.pixel_fragment import Verdict
 from dp2emu.explain.pixel_history import Entry, History, Rectangle
 from dp2emu.explain.pixel_place import Number
@@ -18,21 +21,31 @@ def lines_of(history: History) -> Iterator[str]:
         f"surface {history.target}{part}, {plain(history.format)}, {size}: "
         f"pixel {history.x}, {history.y}"
     )  # fmt: skip
-    many, last = len(history.values) > 1, None
-    for entry in history.entries:
-        event = entry.event
-        if event.number != last:
-            api = "" if event.api_call is None else f"  @{event.api_call}"
-            yield (
-                f"{event.address}  frame {event.frame}  {event.place}{api}  {event.kind.value}  "
-                f"{plain(event.name)}{_moved(entry)}"
-            )
-            last = event.number
-        yield f"    {_entry(entry, many=many)}"
+    many = len(history.values) > 1
+    told = {event.number: _idle(event) for event in history.idle}
+    for event, entries in groupby(history.entries, attrgetter("event")):
+        told[event.number] = _touched(event, list(entries), many=many)
+    for _, lines in sorted(told.items()):
+        yield from lines
     if not history.entries:
         yield "no event touched it"
     chosen = "" if history.sample is None or not many else f" of sample {history.sample}"
     yield f"value{chosen}: {_numbers(history.value)}"
+
+
+def _idle(event: Event) -> list[str]:
+    return [_head(event), f"    does nothing: {event.text}"]
+
+
+def _touched(event: Event, entries: Sequence[Entry], *, many: bool) -> list[str]:
+    head = _head(event) + _moved(entries[0])
+    return [head, *(f"    {_entry(entry, many=many)}" for entry in entries)]
+
+
+def _head(event: Event) -> str:
+    api = "" if event.api_call is None else f"  @{event.api_call}"
+    place = f"{event.address}  frame {event.frame}  {event.place}{api}"
+    return f"{place}  {event.kind.value}  {plain(event.name)}"
 
 
 def _moved(entry: Entry) -> str:

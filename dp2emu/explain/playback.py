@@ -496,7 +496,9 @@ class Recorder:
         self._issue(self.place)
         waits = self._gpu.submitted + len(device.commands.recorded)
         kind, text = DRAWING[call.entry], idle_reason(device, call)
-        self._shows.append(_Show(waits, self.place, self._gpu.now, {}, (), kind, text))
+        bound = device.parts.draws.bound_surfaces() if kind is EventKind.DRAW else ()
+        targets = tuple(map(self._stage.handle, bound))
+        self._shows.append(_Show(waits, self.place, self._gpu.now, {}, targets, kind, text))
 
     # What is shown
 

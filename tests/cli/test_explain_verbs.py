@@ -28,13 +28,26 @@ def both(*arguments: object) -> bytes:
 
 def test_mesh_shows_a_draw_in_every_form_and_by_every_engine() -> None:
     text = both("mesh", STREAM, "E3").decode()
-    assert text.startswith("E3 1:6 DRAWPRIMITIVE: 1 primitives\ninput: 3 vertices, 1 primitive")
+    assert text.splitlines()[:2] == [
+        "E3 1:6 DRAWPRIMITIVE: 1 primitive, TRIANGLELIST",
+        "input: 3 vertices, 1 primitive as TRIANGLELIST",
+    ]
     assert "  1 drawn; 3,385 pixels covered\n" in text
     document = json.loads(dp2emu("mesh", STREAM, "1:6", "--json").out)
     assert (document["schema"], document["event"]["event"]) == (1, "E3")
     rows = dp2emu("mesh", STREAM, "E3", "--csv").out
     assert rows.startswith(b"instance,vertex,index,POSITIONT0.x")
     assert both("mesh", TRIANGLE, "E1", "--obj", "--stage", "clip").count(b"\nf ") == 1
+
+
+def test_mesh_names_the_topology_of_a_strip_whose_triangles_it_lists() -> None:
+    early = STREAM.with_name("early_draws.dp2")
+    lines = both("mesh", early, "E7").decode().splitlines()
+    assert lines[0] == "E7 0:8 TRIANGLESTRIP: 2 primitives, TRIANGLESTRIP"
+    assert lines[1] == "input: 4 vertices, 2 primitives as TRIANGLELIST"
+    document = json.loads(dp2emu("mesh", early, "E7", "--json").out)
+    assert document["event"]["topology"] == "TRIANGLESTRIP"
+    assert document["pieces"][0]["topology"] == "TRIANGLELIST"
 
 
 def test_mesh_writes_a_file(tmp_path: Path) -> None:

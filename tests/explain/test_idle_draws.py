@@ -11,8 +11,11 @@ from msgspec.structs import replace
 from dp2emu.capture.records import EntryCalled
 from dp2emu.ddi10.resources.resource import BindFlag
 from dp2emu.errors import Dp2Error
+from dp2emu.explain.address import parse_address
 from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.inspector import Inspector
+from dp2emu.explain.pixel_history import Pixel, history_of
+from dp2emu.explain.pixel_text import lines_of
 from dp2emu.explain.playback import events_of
 from dp2emu.replay import Watcher
 from dp2emu.replay.player import Recording
@@ -88,7 +91,8 @@ def test_a_draw_that_does_nothing_is_an_event_in_its_place(name: str) -> None:
     calls, kind, reason = CASES[name]
     *before, idle, clear = drawn(capture_of(*with_call(calls).records))
     assert [event.kind for event in (*before, clear)] == KINDS
-    assert (idle.kind, idle.text, idle.primitives, idle.targets) == (kind, reason, 0, ())
+    assert (idle.kind, idle.text, idle.primitives) == (kind, reason, 0)
+    assert idle.targets == (before[-1].targets if kind is EventKind.DRAW else ())
     assert before[-1].call < idle.call < clear.call
 
 
@@ -126,6 +130,26 @@ def test_an_inspector_stops_at_a_draw_that_does_nothing() -> None:
         assert inspector.step() is None
         for event in reversed(events[:-1]):
             assert inspector.back() == event
+
+
+def test_a_history_of_a_pixel_has_the_draws_to_its_target_that_do_nothing() -> None:
+    capture = capture_of(*with_call(call("Draw", 2, 0)).records)
+    idle, clear = drawn(capture)[-2:]
+    history = history_of(capture, Pixel(1, 1, at=parse_address(idle.address)))
+    reason = "there are too few vertices for a primitive"
+    assert list(history.idle) == [idle] and idle not in {each.event for each in history.entries}
+    assert history.document()["idle"] == [{
+        "event": idle.address, "call": idle.call, "token": None, "api_call": idle.api_call,
+        "kind": "draw", "name": "Draw", "frame": 0, "reason": reason,
+    }]  # fmt: skip
+    *_, head, told, value = lines_of(history)
+    assert head.startswith(f"{idle.address}  frame 0  {idle.call}") and value[:6] == "value:"
+    assert told == f"    does nothing: {reason}"
+    later = history_of(capture, Pixel(1, 1))
+    addresses = [line.split()[0] for line in lines_of(later)]
+    assert addresses.index(idle.address) < addresses.index(clear.address)
+    earlier = Pixel(1, 1, at=parse_address(f"E{idle.number - 1}"))
+    assert history_of(capture, earlier).idle == ()
 
 
 @pytest.mark.parametrize("verb", [

@@ -217,6 +217,12 @@ class Draws:
             return "the shaders do not accept the primitive topology"
         return ""
 
+    def bound_surfaces(self) -> tuple[Surface, ...]:
+        """Return the surfaces of the bound targets, the depth surface last."""
+        at = self._bindings
+        colors, (depth,) = (_surfaces(each)[1]() for each in (at.targets, [at.depth]))
+        return tuple(surface for surface in (*colors, depth) if surface is not None)
+
     def _drawable(self, indexed: bool) -> tuple[Topology, Shader] | None:
         """The topology and vertex shader of a draw, None if its bindings are incomplete."""
         vertex = self._stages.vertex.shader

@@ -14,7 +14,7 @@ function place(event) {
   return event.item ? `${token}.${event.item}` : token;
 }
 
-const naming = events.map((event) => [`e${event.number}`, event.name, event.kind, ...event.markers, event.topology,
+const naming = events.map((event) => [`e${event.number}`, event.name, event.reason, event.kind, ...event.markers, event.topology,
   ...event.shaders.map((at) => model.shaders[at]?.name), ...event.targets.map((at) => model.surfaces[at]?.label)]
   .filter(Boolean).join(" ").toLowerCase());
 
@@ -134,7 +134,7 @@ class EventList {
     row.style.top = `${at * ROW}px`;
     row.style.paddingLeft = `${10 + (event ? line.depth * 10 : 0)}px`;
     if (!event) { append(row, [element("span", { title: line.title }, line.title)]); return row; }
-    const what = element("span", { class: "what" }, element("span", { class: `dot ${event.kind}` }), element("b", { title: event.name }, event.name));
+    const what = element("span", { class: "what" }, element("span", { class: `dot ${event.kind}` }), element("b", { title: event.reason || event.name }, event.name), event.reason ? element("span", { class: "quiet" }, ` ${event.reason}`) : null);
     append(row, [element("span", { class: faulty.has(event.number) ? "no hit" : "no" }, `E${event.number}`), what,
       element("span", { class: "at" }, place(event)), element("span", { class: "px" }, event.pixels ? grouped(event.pixels) : "")]);
     return row;

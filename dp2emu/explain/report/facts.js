@@ -75,6 +75,7 @@ class Facts {
         ["Kind", KINDS[event.kind]?.replace(/s$/, "") ?? event.kind],
         ["Time", code(`${grouped(event.time)} ticks`)],
         ["Markers", event.markers.join(" › ")],
+        ["Does nothing", event.reason || null],
         ["Primitives", event.primitives ? element("span", {}, code(grouped(event.primitives)), ` ${event.topology}`) : null],
         [event.kind === "draw" ? "Samples passed" : "Texels written", event.kind === "draw" || event.pixels ? code(grouped(event.pixels)) : null],
         ["Targets", event.targets.length ? event.targets.map((at) => element("div", {}, this.surfaceLink(at))) : null],

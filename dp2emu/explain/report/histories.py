@@ -134,6 +134,8 @@ def histories(
             # The page has the command, which tells the reason.
             continue
         rows = [history_row(row) for row in document["history"]]
+        rows += [_idle_row(row) for row in document["idle"]]
+        rows.sort(key=lambda row: row["event"])
         found.setdefault(spot.target, {})[f"{spot.x},{spot.y}"] = rows
     return found
 
@@ -141,11 +143,25 @@ def histories(
 _KEPT = ("kind", "primitive", "sample", "verdict", "output", "before", "after", "detail")
 
 
+def _idle_row(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the page, of a draw that did nothing."""
+    return dict.fromkeys((*_KEPT, "depth", "stencil")) | {
+        "event": _number(row),
+        "kind": row["kind"],
+        "verdict": "does_nothing",
+        "detail": row["reason"],
+    }
+
+
+def _number(row: dict[str, Any]) -> int:
+    return int(row["event"].removeprefix("E"))
+
+
 def history_row(row: dict[str, Any]) -> dict[str, Any]:
     """A row of the page, of an entry of a history's document."""
     depth, stencil = row["depth"], row["stencil"]
     return {name: row[name] for name in _KEPT} | {
-        "event": int(row["event"].removeprefix("E")),
+        "event": _number(row),
         "depth": None if depth is None else _depth(depth),
         "stencil": None if stencil is None else _stencil(stencil),
     }

@@ -244,11 +244,13 @@ def _described(handle: int, surface: Surface) -> dict[str, Any]:
 
 
 def _row(event: Event) -> dict[str, Any]:
+    marks = event.kind is EventKind.MARKER
     return {
         "number": event.number,
         "frame": event.frame,
         "kind": event.kind.value,
-        "name": plain(event.text or event.name),
+        "name": plain(event.text if marks else event.name),
+        "reason": "" if marks else plain(event.text),
         "call": event.call,
         "token": event.token,
         "item": event.item,

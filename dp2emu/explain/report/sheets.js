@@ -73,7 +73,7 @@ class Differences {
     if (row.event === null) return null;
     const key = seriesOf(row), alike = row.other.width === row.picture.width && row.other.height === row.picture.height;
     const near = alike ? this.stored(row, pixel) : null, there = near ?? pixel, own = there[0] === pixel[0] && there[1] === pixel[1];
-    const place = (near && decisive(key, near)) ?? { event: row.event, pixel: there, series: key };
+    const place = (near && decisive(key, near, row.event)) ?? { event: row.event, pixel: there, series: key };
     const link = element("button", { class: "link", type: "button", onclick: () => this.go({ view: "frame", ...place }) }, "Follow its history");
     return [link, own ? null : element("span", { class: "quiet" }, `history of the nearest pixel that has one: ${there.join(", ")}`)];
   }

@@ -269,15 +269,15 @@ class Viewer {
   seen(row) { return [this.link(row.event), element("span", {}, this.what(row)), colour(row.before, this.series.channels), colour(row.after, this.series.channels)]; }
 
   told(row) {
-    const kind = { written: "good", masked: "warn", discarded_target: "warn", coverage: "" }[row.verdict] ?? "bad";
+    const kind = { written: "good", masked: "warn", discarded_target: "warn", does_nothing: "warn", coverage: "" }[row.verdict] ?? "bad";
     const verdict = element("span", { title: row.detail || null }, badge(reason(row), kind), passed(row).map((text) => element("span", { class: "quiet" }, ` ${text}`)));
-    const same = String(row.before) === String(row.after);
+    const same = row.before && String(row.before) === String(row.after);
     return [this.link(row.event), verdict, element("span", {}, this.what(row)), [row.primitive ?? "", this.many ? element("div", { class: "quiet" }, `sample ${row.sample}`) : null], numbers(row.output), numbers(row.before), same ? element("span", { class: "quiet" }, "same") : numbers(row.after)];
   }
 }
 
 // Verdicts of primitives that have no fragment at the pixel.
-const UNSHADED = new Set(["coverage", "clipped", "culled", "scissor", "sample_mask"]);
+const UNSHADED = new Set(["coverage", "clipped", "culled", "scissor", "sample_mask", "does_nothing"]);
 
 // A verdict, with the test that failed in words.
 function reason(row) {
@@ -311,14 +311,15 @@ function copiedFrom(event, chosen, [x, y]) {
   return from ? { series: from.key, pixel: [along(x, 0), along(y, 1)] } : null;
 }
 
-// What decides a pixel: the last fragment that a draw wrote or a test rejected, where copies read from another surface there.
-function decisive(key, pixel, before = Infinity) {
+// What decides a pixel until an event: the last clear, or fragment that a draw wrote or a test rejected, or draw that did nothing, where copies read from another surface there.
+function decisive(key, pixel, until) {
   const chosen = series.find((each) => each.key === key);
-  const row = storedHistory(key, pixel)?.findLast((each) => each.event < before && eventOf(each.event)
-    && (each.kind === "draw" ? each.verdict !== "coverage" : copiedFrom(eventOf(each.event), chosen, pixel)));
+  const copied = (row) => copiedFrom(eventOf(row.event), chosen, pixel);
+  const decides = (row) => row.kind === "draw" ? row.verdict !== "coverage" : row.kind === "clear" || copied(row);
+  const row = storedHistory(key, pixel)?.findLast((each) => each.event <= until && eventOf(each.event) && decides(each));
   if (!row) return null;
-  const from = row.kind === "draw" ? null : copiedFrom(eventOf(row.event), chosen, pixel);
-  return (from && decisive(from.series, from.pixel, row.event)) ?? { event: row.event, series: key, pixel };
+  const from = ["draw", "clear"].includes(row.kind) ? null : copied(row);
+  return (from && decisive(from.series, from.pixel, row.event - 1)) ?? { event: row.event, series: key, pixel };
 }
 
 // Stored numbers or a shader's output, with a swatch if they are a colour.

@@ -79,10 +79,20 @@ def resolved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
     Its draws go to the multisampled surface 3, which is resolved to the shown surface 2.
     """
-    folder = tmp_path_factory.mktemp("resolved")
+    return differing_at(-1, tmp_path_factory.mktemp("resolved"))
+
+
+@pytest.fixture(scope="session")
+def resolved_first(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The same if its first picture differs."""
+    return differing_at(0, tmp_path_factory.mktemp("resolved_first"))
+
+
+def differing_at(number: int, folder: Path) -> dict[str, Any]:
+    """The model of sokol_texcube.trace, compared with a picture of it that differs."""
     trace = next(path for path in REAL if path.stem == "sokol_texcube")
     with opened(trace) as capture, pictures_of(capture) as references:
-        path = sorted(references.folder.glob("*.png"))[-1]
+        path = sorted(references.folder.glob("*.png"))[number]
         image = read_image(path).copy()
     image[300:302, 400:403] ^= 255
     (folder / path.name).write_bytes(encode_png(image))

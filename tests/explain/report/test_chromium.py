@@ -10,10 +10,14 @@ import pytest
 
 from dp2emu.capture import CaptureWriter
 from dp2emu.d3d.enums import CmpFunc, RenderState
+from dp2emu.ddi10.resources.resource import BindFlag
 from dp2emu.explain.report.differences import pictures_of
 from dp2emu.explain.report.model import report_model
 from tests.explain.opening import opened
 from tests.explain.report.conftest import HOSTILE
+from tests.explain.test_idle_draws import Calls, call
+from tests.replay.authoring import sealed
+from tests.replay.test_resources import RGBA8, SIZE, Program
 from tests.tools.loading import load_tool
 
 pytestmark = pytest.mark.browser
@@ -303,6 +307,57 @@ def test_a_resolved_pixel_that_differs_leads_to_the_draw_in_the_source(
     shown.settled("#pixel", "surface 3")
     assert shown.page.locator(".item[aria-selected=true] .no").inner_text() == f"E{draw}"
     assert "written" in shown.text("#pixel tr.here >> nth=-1")
+
+
+def test_a_pixel_of_an_earlier_picture_leads_to_the_draw_before_it(
+    visit: Any, resolved_first: dict[str, Any]
+) -> None:
+    draws = [each["number"] for each in resolved_first["events"] if each["kind"] == "draw"]
+    shown_at = resolved_first["differences"][0]["event"]
+    assert draws[0] < shown_at < draws[1]
+    shown = visit(resolved_first)
+    shown.settled(".compare .pixel", "Follow its history")
+    shown.page.click("text=Follow its history")
+    shown.settled("#pixel", "surface 3")
+    assert shown.page.locator(".item[aria-selected=true] .no").inner_text() == f"E{draws[0]}"
+
+
+def _cleared_and_drawn(path: Path, calls: Calls) -> None:
+    """A draw, a clear, and ``calls``, before a picture of the target is compared."""
+    program = Program()
+    target = program.device.create_texture2d(RGBA8, (SIZE, SIZE), int(BindFlag.RENDER_TARGET))
+    program.draws(target)
+    program.clear(program.target(target), 0, 0, 1, 1)
+    calls(program)
+    program.shows(7, target)
+    path.write_bytes(sealed(*program.records))
+
+
+@pytest.mark.parametrize(("calls", "kind", "told"), [
+    (call("Draw", 2, 0), "draw", "does nothing there are too few vertices for a primitive"),
+    (call("Flush"), "clear", "written"),
+], ids=["idle draw", "clear"])  # fmt: skip
+def test_a_pixel_leads_to_the_clear_or_to_the_draw_behind_it_that_did_nothing(
+    calls: Calls, kind: str, told: str, visit: Any, tmp_path: Path
+) -> None:
+    for name, made in (("wrong", calls), ("right", call("Draw", 4, 0))):
+        _cleared_and_drawn(tmp_path / f"{name}.dp2", made)
+    with (
+        opened(tmp_path / "right.dp2") as right,
+        pictures_of(right) as references,
+        opened(tmp_path / "wrong.dp2") as wrong,
+    ):
+        model = report_model(wrong, against=references)
+    event = [each for each in model["events"] if each["kind"] == kind][-1]
+    shown = visit(model)
+    shown.settled(".compare .pixel", "Follow its history")
+    shown.page.click("text=Follow its history")
+    shown.settled("#pixel", "all fragments")
+    chosen = shown.page.locator(".item[aria-selected=true]")
+    assert chosen.locator(".no").inner_text() == f"E{event['number']}"
+    assert told in " ".join(shown.text("#pixel tr.here").split())
+    assert chosen.locator("b").inner_text() == event["name"]
+    assert event["reason"] in shown.text("#facts dl")
 
 
 def test_a_resolve_links_the_pixel_that_it_read(visit: Any, resolved: dict[str, Any]) -> None:
