@@ -65,8 +65,8 @@ class Event(msgspec.Struct, frozen=True):
     stage, "-" for a missing one.  ``targets`` are the handles of the surfaces that it writes, or
     that are bound to a draw that does nothing, the depth surface last.  ``pixels`` are the samples
     of a draw that passed all tests, or the texels that another event wrote; 0 before it is
-    executed.  ``query`` is the id of a query in its context or device.  ``text`` is the name of a marker, or
-    why a draw or dispatch does nothing.
+    executed.  ``query`` is the id of a query in its context or device.  ``text`` is the name of a
+    marker, or why a draw or dispatch does nothing.
     """
 
     number: int
