@@ -115,11 +115,14 @@ RUN = {
     "dp2emu state streams/real/sokol_texcube.trace --at E3 --against E9 --set": Result(
         out=r"\nIASetPrimitiveTopology: D3D10_PRIMITIVE_TOPOLOGY_TRIANGLELIST again, set by 87 Ia"
     ),
+    "dp2emu state streams/first_light.dp2 --at 0:0 --against E4": Result(
+        out=r"\Avertex_format: 0 -> 68 [^$]*\nqueries.2: none -> type=D3DQUERYTYPE_EVENT"
+    ),
     "dp2emu state streams/real/sokol_texcube.trace --at E3 --rows 4 --png bound": Result(
         out=r"vertices\n  columns: v0.x v0.y", files=("bound/ps_t0_surface7.png",)
     ),
     "dp2emu mesh streams/real/sokol_texcube.trace E3": Result(
-        out=r"\AE3 60 DrawIndexed: 12 primitives\n[^$]*8 culled, 4 drawn; 100,906 pixels covered"
+        out=r"\AE3 60 DrawIndexed: 12 primitives, T[^$]*8 culled, 4 drawn; 100,906 pixels covered"
     ),
     "dp2emu mesh streams/real/sokol_texcube.trace E3 --stage clip --csv": Result(
         out=r"\Ainstance,primitive,piece,corner,x,y,z,rhw,verdict,pixels\n(.+\n){36}\Z"

@@ -16,10 +16,10 @@ from dp2emu.cli.paths import INPUT, OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts
-from dp2emu.errors import Absent
+from dp2emu.errors import Absent, UsageError
 from dp2emu.explain.address import MEANING, Address, parse_address
 from dp2emu.explain.kept import KeptRecords
-from dp2emu.explain.setters import last_setters
+from dp2emu.explain.setters import follows, last_setters
 from dp2emu.explain.state import (
     Looked,
     changes_json,
@@ -120,6 +120,10 @@ class _Look(NamedTuple):
         before = self.state(capture, at, "at")
         self.faults.clear()  # those on the way to the later place come again
         after = self.state(capture, against, "against")
+        if not follows(before, after):
+            if again:
+                raise UsageError("--set: --against is not later in the same context or device")
+            return self._differences(capture, before, capture, after, as_json)
         setters = found_setters(capture, before, after, options=self.options, again=again)
         if as_json:
             return _json(changes_json(before, after, setters, again=again))
@@ -140,6 +144,12 @@ class _Look(NamedTuple):
             found = self.state(other, there, "against")
         except Absent as error:
             raise error.at(stream=file) from None
+        return self._differences(capture, here, other, found, as_json)
+
+    def _differences(
+        self, capture: Recording, here: Facts, other: Recording, found: Facts, as_json: bool
+    ) -> str:
+        """The text of what differs between states, each fact with what set it last in either."""
         set_here = last_setters(capture, here, options=self.options)
         set_there = last_setters(other, found, options=self.options)
         if as_json:

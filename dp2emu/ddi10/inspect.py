@@ -114,7 +114,7 @@ class _State:
                 "format": formats[index.size],
                 "offset": index.offset,
             },
-            "IASetPrimitiveTopology": number_name(Topology10, at.topology) or at.topology,
+            "IASetPrimitiveTopology": _topology(at.topology),
         }  # fmt: skip
 
     def _stage(self, prefix: str) -> Iterator[Facts]:
@@ -305,6 +305,13 @@ def _shown(value: Any, hint: Any = None) -> Any:
     if isinstance(value, float):
         return json_number(value)
     return None if value is None else type(value).__name__
+
+
+def _topology(number: int) -> str | int:
+    """The name of a topology, which an enumeration of those that are drawn does not have for 0."""
+    if number == 0:
+        return "D3D10_PRIMITIVE_TOPOLOGY_UNDEFINED"
+    return number_name(Topology10, number) or number
 
 
 def _numbered(rows: Iterable[Facts]) -> Facts:

@@ -77,12 +77,18 @@ def setters_of(
     tokens or calls between the states.  There are none if the states are of different contexts or
     devices, or ``after`` is not the later one; None if more than ``STEPS`` steps are between them.
     """
-    span = _place(before), _place(after)
-    owner = _owner(before)
-    if span[0] >= span[1] or not owner or before[owner] != after.get(owner):
+    if not follows(before, after):
         return Setters({}, {}, {})
+    span = _place(before), _place(after)
     values = {path: value_at(before, path) for path in paths}
     return _followed(capture, span, before, values, options)
+
+
+def follows(before: Facts, after: Facts) -> bool:
+    """Whether ``after`` is a later state of the same context or device of a capture."""
+    owner = _owner(before)
+    later = _place(before) < _place(after)
+    return later and bool(owner) and before[owner] == after.get(owner)
 
 
 class LastSetters:

@@ -12,6 +12,7 @@ from dp2emu.dp2.states.inspect import Facts
 from dp2emu.errors import Absent, Dp2Error
 from dp2emu.escaping import plain
 from dp2emu.explain.address import Address, find, matches
+from dp2emu.explain.creations import creations_of, objects_at
 from dp2emu.explain.playback import events_of, reasons_told
 from dp2emu.explain.resources import Subject, bound_vertices, constants_by_name, write_pictures
 from dp2emu.explain.setters import (
@@ -92,19 +93,22 @@ def state_at(
 ) -> Facts:
     """The state at an address as a JSON object (``snapshot.snapshot``), with what ``looked`` adds.
 
+    ``created`` has the calls of the Direct3D 10/11 DDI that created the objects in it.
+
     Raises UsageError if the capture has no such place.
     """
     with reasons_told(capture, Watcher() if fault is None else Watcher(fault), options=options):
         at = moment_of(capture, address, options=options)
     visit = None if looked is None else looked.facts
     facts = snapshot(capture, at, options=options, fault=fault, visit=visit)
-    return {**facts, "address": address.text}
+    created = creations_of(capture, facts)
+    return {**facts, "address": address.text} | ({"created": created} if created else {})
 
 
 # What changed
 
-_PLACE = frozenset(("schema", "address", "call", "token", "offset", "next", "entry"))
-"""Keys of a state that tell where it was taken."""
+_PLACE = frozenset(("schema", "address", "call", "token", "offset", "next", "entry", "created"))
+"""Keys of a state that tell where it was taken, and where its objects were created."""
 
 
 class Change(NamedTuple):
@@ -124,9 +128,9 @@ def changes(before: Facts, after: Facts) -> Iterator[Change]:
 
 def _differing(path: tuple[str, ...], before: Any, after: Any) -> Iterator[Change]:
     one, other = members(before), members(after)
-    if before is None and isinstance(after, list) and other:
+    if not before and isinstance(after, list) and other:
         one = {}
-    elif after is None and isinstance(before, list) and one:
+    elif not after and isinstance(before, list) and one:
         other = {}
     if one is None or other is None:
         if before != after:
@@ -220,7 +224,31 @@ def changes_json(
 
 def _changes_document(before: Facts, after: Facts, rows: list[Facts]) -> Facts:
     places = {"at": before["address"], "against": after["address"]}
-    return {"schema": SCHEMA, **places, "changes": rows}
+    document: Facts = {"schema": SCHEMA, **places, "changes": rows}
+    created = _created(before, after)
+    if created:
+        document["created"] = {name: dict(zip(("at", "against"), each, strict=True))
+                               for name, each in created.items()}  # fmt: skip
+    return document
+
+
+def _created(before: Facts, after: Facts) -> dict[str, tuple[str | None, str | None]]:
+    """The calls that created the objects to which the changes between two states belong, in the
+    first and in the second, by their name.
+    """
+    found = {
+        name: (before.get("created", {}).get(name), after.get("created", {}).get(name))
+        for change in changes(before, after)
+        for facts in (before, after)
+        for name in objects_at(facts, change.path)
+    }
+    return {name: each for name, each in found.items() if any(each)}
+
+
+def _created_lines(before: Facts, after: Facts) -> Iterator[str]:
+    for name, (old, new) in _created(before, after).items():
+        there = f", there by {new}" if old and new and old != new else ""
+        yield f"{name}: created by {old or new}{there}"
 
 
 def _setter_json(key: str, setter: Setter | None) -> Facts:
@@ -247,7 +275,7 @@ def changes_text(
     for path, value, setter in set_again(before, after, found) if again else ():
         text = _brief(path, value, after.get("interface"))
         lines.append(f"{'.'.join(path)}: {text} again, set by {setter}")
-    return _text(lines)
+    return _text([*lines, *_created_lines(before, after)])
 
 
 def _line(change: Change, before: Facts, after: Facts) -> str:
@@ -292,7 +320,7 @@ def differences_text(
         pairs = (("set by", set_here.of(change.path)), ("there by", set_there.of(change.path)))
         ends = [f", {words} {setter}" for words, setter in pairs if setter is not None]
         lines.append(_line(change, here, there) + "".join(ends))
-    return _text(lines)
+    return _text([*lines, *_created_lines(here, there)])
 
 
 _BRIEF = 120
@@ -300,9 +328,20 @@ _BRIEF = 120
 
 
 def _brief(path: Path, value: Any, interface: Any) -> str:
-    if isinstance(value, str) and "\n" in value:
-        value = f"{value.splitlines()[0]} ... ({len(value.splitlines())} lines)"
-    text = " ".join(f"{key}={shown(each)}" for key, each in value.items()) if isinstance(
-        value, dict
-    ) else shown(value, path, interface)  # fmt: skip
+    text = _inside(value) if members(value) or isinstance(value, str) else None
+    text = shown(value, path, interface) if text is None else text
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}..."
+
+
+def _inside(value: Any) -> str:
+    """A value as a part of a line: the members of objects, the first line of a text of several."""
+    parts = members(value)
+    if parts:
+        within = ((key, _inside(each), members(each)) for key, each in parts.items())
+        return " ".join(
+            f"{key}=({text})" if more else f"{key}={text}" for key, text, more in within
+        )
+    if isinstance(value, str):
+        first, *others = value.splitlines() or [""]
+        return f"{first} ... ({1 + len(others)} lines)" if others else first or '""'
+    return shown(value)

@@ -50,6 +50,18 @@ def test_mesh_names_the_topology_of_a_strip_whose_triangles_it_lists() -> None:
     assert document["pieces"][0]["topology"] == "TRIANGLELIST"
 
 
+def test_state_against_an_earlier_place_names_the_last_setter_of_either() -> None:
+    ran = dp2emu("state", STREAM, "--at", "1", "--against", "E2")
+    assert ran.out.decode() == (
+        "render_states.D3DRENDERSTATE_SCENECAPTURE: 0 -> 1, set by 1:17 RENDERSTATE, "
+        "there by 1:3 RENDERSTATE\n"
+    )
+    refused = dp2emu("state", STREAM, "--at", "1", "--against", "E2", "--set")
+    assert (refused.code, refused.err) == (
+        2, "dp2emu: --set: --against is not later in the same context or device\n"
+    )  # fmt: skip
+
+
 def test_mesh_writes_a_file(tmp_path: Path) -> None:
     ran = dp2emu("mesh", STREAM, "E3", "--obj", "-o", tmp_path / "a.obj")
     assert (ran.code, ran.out) == (0, b"")

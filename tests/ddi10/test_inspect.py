@@ -50,7 +50,7 @@ def test_a_fresh_device_has_the_default_state() -> None:
     facts = Stated().facts()
     assert facts["interface"] == "D3D11_0"
     assert facts["IASetInputLayout"] == {"layout": None, "elements": []}
-    assert facts["IASetPrimitiveTopology"] == 0
+    assert facts["IASetPrimitiveTopology"] == "D3D10_PRIMITIVE_TOPOLOGY_UNDEFINED"
     for stage in STAGES:
         assert facts[f"{stage}SetShader"] is None
         kinds = ("ConstantBuffers", "ShaderResources", "Samplers")

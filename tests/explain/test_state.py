@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dp2emu.capture.records import EntryCalled, Record, SurfaceCreated, SurfaceDestroyed
+from dp2emu.capture.values import Memory
 from dp2emu.d3d.dp2structs import Op
 from dp2emu.d3d.enums import Format, RenderState
 from dp2emu.dp2.states.inspect import Facts
@@ -110,6 +111,29 @@ def test_changes_are_the_facts_that_differ() -> None:
     assert list(changes(before, after)) == [Change(("render_states", FOGCOLOR), 1, 4)]
     assert changes_text(before, after) == f"render_states.{FOGCOLOR}: 1 -> 4\n"
     assert list(changes(after, after)) == []
+
+
+def test_objects_of_direct3d_11_have_the_call_that_created_them() -> None:
+    (path,) = (path for path in REAL if path.stem == "sokol_texcube")
+    with opened(path) as capture:
+        before, after = (state_at(capture, parse_address(each)) for each in ("0", "E3"))
+        entries = [each for each in capture.records() if isinstance(each, EntryCalled)]
+    name = after["RSSetState"]["state"]
+    number, _, entry = after["created"][name].partition(" ")
+    created = entries[int(number)]
+    assert name.startswith("rasterizer state ") and entry == "CreateRasterizerState"
+    assert created.entry == entry
+    memories = [each.number for each in created.arguments if isinstance(each, Memory)]
+    assert memories == [int(name.removeprefix("rasterizer state "))]
+    bound = [after["IASetInputLayout"]["layout"], after["VSSetShader"]["shader"], name]
+    assert {*bound, *after["resources"]} <= set(after["created"])
+    text = changes_text(before, after)
+    assert f"\n{name}: created by {number} CreateRasterizerState\n" in text
+    assert "IASetInputLayout.elements.0: none -> InputSlot=0 " in text and "{" not in text
+    document = changes_json(before, after)
+    assert document["created"][name] == {"at": None, "against": after["created"][name]}
+    assert before["IASetPrimitiveTopology"] == "D3D10_PRIMITIVE_TOPOLOGY_UNDEFINED"
+    assert "created" not in _state("E0")
 
 
 def _setter(records: tuple[Record, ...], before: str, after: str) -> Setter | None:

@@ -1,0 +1,63 @@
+"""Creations: the call of the Direct3D 10/11 DDI that created each object that a state names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dp2emu.capture.records import EntryCalled
+from dp2emu.capture.values import Memory
+from dp2emu.dp2.states.inspect import Facts
+from dp2emu.explain.setters import Setter
+from dp2emu.explain.state_writes import Path
+from dp2emu.replay.player import Recording
+
+Creations = dict[str, str]
+"""Type of the calls that created objects, such as ``28 CreateRasterizerState``, by the name of an
+object such as ``rasterizer state 14``.
+"""
+
+_OBJECTS = ("state", "layout", "shader", "view", "resource", "buffer", "sampler")
+"""Keys of facts that name an object."""
+
+
+def creations_of(capture: Recording, facts: Facts) -> Creations:
+    """Return the calls that created the objects of a state, none in DirectX 6 to 9; the records of
+    the capture are read up to the state's call, and not played.
+    """
+    if "device" not in facts:
+        return {}
+    created: dict[int, Setter] = {}
+    calls = (each for each in capture.records() if isinstance(each, EntryCalled))
+    for number, call in zip(range(facts["call"] + 1), calls, strict=False):
+        if call.entry.startswith("Create"):
+            made = [each.number for each in call.arguments if isinstance(each, Memory)]
+            created |= dict.fromkeys(made, Setter(str(number), call.entry))
+    names = {name: created.get(_number(name)) for name in _names(facts)}
+    return {name: str(setter) for name, setter in names.items() if setter is not None}
+
+
+def _names(facts: Facts) -> Iterator[str]:
+    """Yield the names of the objects that a state has."""
+    for key, value in facts.items():
+        if isinstance(value, dict):
+            yield from value if key == "resources" else _names(value)
+        elif key in _OBJECTS and isinstance(value, str):
+            yield value
+
+
+def _number(name: str) -> int:
+    """The number in the name of an object, -1 without one."""
+    last = name.rpartition(" ")[2]
+    return int(last) if last.isdecimal() else -1
+
+
+def objects_at(facts: Facts, path: Path) -> Iterator[str]:
+    """Yield the names of the objects to which the fact at a path belongs."""
+    value = facts
+    for key in path:
+        found = value.get(key) if isinstance(value, dict) else None
+        if isinstance(found, dict):
+            if value is facts.get("resources"):
+                yield key
+            yield from (found[each] for each in _OBJECTS if isinstance(found.get(each), str))
+        value = found
