@@ -103,11 +103,13 @@ def _there(events: Sequence[Event], address: Address) -> str:
     if address.event is not None:
         return f"there are events E0 to {last.address}" if last.number else "the only event is E0"
     if address.api_call is not None:
-        numbers = [event.api_call for event in events if event.api_call is not None]
-        if not numbers:
+        numbered = [event for event in events if event.api_call is not None]
+        if not numbered:
             return "the events have no API call numbers"
-        near = min(numbers, key=lambda number: abs(number - (address.api_call or 0)))
-        return f"the nearest API call with an event is @{near}"
+        before = [event for event in numbered if (event.api_call or 0) < address.api_call]
+        if before:
+            return f"the last event before it is {before[-1].title}"
+        return f"the first API call with an event is @{numbered[0].api_call}"
     calls = {event.call for event in events if event.call is not None}
     if address.call in calls:
         places = [*dict.fromkeys(event.place for event in events if event.call == address.call)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from dp2emu.capture.records import EntryCalled
 from dp2emu.capture.values import Memory
@@ -53,7 +54,7 @@ def _number(name: str) -> int:
 
 def objects_at(facts: Facts, path: Path) -> Iterator[str]:
     """Yield the names of the objects to which the fact at a path belongs."""
-    value = facts
+    value: Any = facts
     for key in path:
         found = value.get(key) if isinstance(value, dict) else None
         if isinstance(found, dict):

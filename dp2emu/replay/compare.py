@@ -29,7 +29,7 @@ class Difference(NamedTuple):
     """A field of an answer, observation or picture that differs between recording and replay.
 
     ``frame`` is None for an answer.  For what the recorded program observed or showed, ``call`` is
-    the program's API call number.
+    the number of the program's API call, and ``api`` is true.
     """
 
     call: int
@@ -37,10 +37,12 @@ class Difference(NamedTuple):
     recorded: str
     replayed: str
     frame: int | None = None
+    api: bool = False
 
     def __str__(self) -> str:
         frame = "" if self.frame is None else f"frame {self.frame}, "
-        where = f"{frame}call {self.call}: {self.field}"
+        call = f"@{self.call}" if self.api else f"call {self.call}"
+        where = f"{frame}{call}: {self.field}"
         return f"{where}: recorded {self.recorded}, replayed {self.replayed}"
 
 
@@ -173,12 +175,14 @@ def observation_differs(
     name = sdk_name(QueryType, kind) or f"type {kind}"
     field = f"query {record.query} ({name})"
     if record.hr != result.hr:
-        return Difference(record.call, field, hr_name(record.hr), hr_name(result.hr), frame)
+        return Difference(record.call, field, hr_name(record.hr), hr_name(result.hr), frame, True)
     recorded = record.data[: len(result.data)]
     replayed = result.data[: len(recorded)]
     if recorded == replayed:
         return None
-    return Difference(record.call, field, _value(kind, recorded), _value(kind, replayed), frame)
+    return Difference(
+        record.call, field, _value(kind, recorded), _value(kind, replayed), frame, True
+    )
 
 
 def _value(kind: int, data: bytes) -> str:
@@ -241,9 +245,11 @@ def pixels_differ(record: Pictured, surface: Surface, frame: int) -> Difference 
             return None
         at = first_difference(data, record.data)
         field = f"byte {at} of the resource in memory {record.handle}"
-        return Difference(record.call, field, shown(record.data[at:]), shown(data[at:]), frame)
+        return Difference(
+            record.call, field, shown(record.data[at:]), shown(data[at:]), frame, True
+        )
     found = differing_texel(surface, record.index, record.data)
     if found is None:
         return None
     field = f"pixel {found.x}, {found.y} of surface {record.handle}"
-    return Difference(record.call, field, shown(found.expected), shown(found.found), frame)
+    return Difference(record.call, field, shown(found.expected), shown(found.found), frame, True)

@@ -50,7 +50,7 @@ def observation_differs(
     """
     field = f"query {record.query} ({kind.query.name})"
     if record.hr != result.hr:
-        return Difference(record.call, field, hr_name(record.hr), hr_name(result.hr), frame)
+        return Difference(record.call, field, hr_name(record.hr), hr_name(result.hr), frame, True)
     recorded = record.data[: len(result.data)]
     old, new = _numbers(kind, recorded), _numbers(kind, result.data[: len(recorded)])
     ignored = {"PSInvocations"} | ({_NEEDED} if old.get(_WRITTEN) == 0 else set())
@@ -58,7 +58,7 @@ def observation_differs(
     if not names:
         return None
     texts = [", ".join(f"{name} {each[name]}".strip() for name in names) for each in (old, new)]
-    return Difference(record.call, field, texts[0], texts[1], frame)
+    return Difference(record.call, field, texts[0], texts[1], frame, True)
 
 
 def _numbers(kind: QueryRow, data: bytes) -> dict[str, int | str]:

@@ -106,20 +106,27 @@ class Shot(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A replayed picture and the result of its comparison with a reference picture."""
+    """A replayed picture and the result of its comparison with a reference picture.
+
+    ``surface`` is what shows it, as verbs name it, and ``api`` whether the call of the shot is the
+    recorded program's.
+    """
 
     shot: Shot
     judgement: Judgement
+    surface: str
+    api: bool
 
     def difference(self) -> Difference:
         """The first pixel beyond the tolerance, or the sizes if these differ."""
         judgement, comparison = self.judgement, self.judgement.comparison
         assert comparison is not None
         first, sizes = comparison.first, (comparison.other_size, comparison.size)
-        where = "size" if first is None else f"pixel {first.x}, {first.y}"
+        what = "size" if first is None else f"pixel {first.x}, {first.y}"
         theirs, ours = sizes if first is None else (first.other, first.one)
-        field = f"{where}, against {judgement.reference}"
-        return Difference(self.shot.call, field, str(theirs), str(ours), self.shot.frame)
+        field = f"{what} of {self.surface}, against {judgement.reference}"
+        shot = self.shot
+        return Difference(shot.call, field, str(theirs), str(ours), shot.frame, self.api)
 
 
 _TAKE: dict[str, Callable[[Surface], Picture]] = {
@@ -332,11 +339,12 @@ class Photographer:
 
     def _file(
         self, shot: Shot, picture: Picture, name: str, more: dict[str, Any] | None = None,
-        call: int | None = None,
+        call: int | None = None, handle: int | None = None,
     ) -> None:  # fmt: skip
         """Write a picture, compare it with its reference, and publish its row with ``more``.
 
-        The reference is found by ``name`` or by the program's ``call``.
+        The reference is found by ``name`` or by the program's ``call``.  ``handle`` is the
+        surface's if the shot has the number of a resource.
         """
         folder, judge = self._wanted.folder, self._wanted.judge
         if folder is not None:
@@ -345,7 +353,10 @@ class Photographer:
         row = _row(shot, picture, name if folder else None) | (more or {})
         if judge is not None and judgement is not None:
             row["against"] = judgement.row(judge.allowance)
-        seen = judgement and Judged(shot, judgement)
+        level = (more or {}).get("level", 0)
+        part = f", subresource {level}" if level else ""
+        named = f"surface {shot.surface if handle is None else handle}{part}"
+        seen = judgement and Judged(shot, judgement, named, call is not None)
         self._publish(row if folder or judgement else None, seen)
 
     def _develop_resource(self, record: Pictured, frame: int, surface: Surface) -> None:
@@ -367,7 +378,8 @@ class Photographer:
             self._sheet.add(picture, *where)
         shot = Shot(frame, record.call, record.handle)
         more = {"level": record.index, "how": how}
-        self._file(shot, picture, f"call_{record.call:08}.png", more, record.call)
+        name = f"call_{record.call:08}.png"
+        self._file(shot, picture, name, more, record.call, surface.handle or surface.serial)
 
     def _file_data(self, record: Pictured, frame: int, content: Content, how: str) -> None:
         folder = self._wanted.data

@@ -94,7 +94,7 @@ def test_replayed_pictures_are_compared_with_references(tmp_path: Path) -> None:
     )  # fmt: skip
     assert exact.code == 1
     assert (
-        "frame 0, call 5: pixel 0, 0, against frame_0_call_5.png: recorded (16, 32, 51), "
+        "frame 0, @5: pixel 0, 0 of surface 2, against frame_0_call_5.png: recorded (16, 32, 51), "
         "replayed (16, 32, 48, 255)"
     ) in exact.err
     rows = json.loads(exact.out)["pictures"]
@@ -119,7 +119,8 @@ def test_a_reference_of_another_size_differs(tmp_path: Path) -> None:
     (tmp_path / "call_5.png").rename(tmp_path / "truth" / "call_5.png")
     ran = dp2emu("replay", write(tmp_path), "--against", tmp_path / "truth")
     assert (
-        ran.code == 1 and "size, against call_5.png: recorded (3, 3), replayed (8, 4)" in ran.err
+        ran.code == 1
+        and "size of surface 2, against call_5.png: recorded (3, 3), replayed (8, 4)" in ran.err
     )
 
 

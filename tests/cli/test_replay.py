@@ -196,7 +196,7 @@ def test_differences_are_told_even_when_nobody_asks(tmp_path: Path) -> None:
 def test_what_the_program_saw_otherwise_is_told_with_its_frame_and_call(tmp_path: Path) -> None:
     path = write(tmp_path, *NOT_SEEN)
     assert (
-        f"dp2emu: {path}: frame 1, call 30: query 5 (D3DQUERYTYPE_EVENT): recorded False, "
+        f"dp2emu: {path}: frame 1, @30: query 5 (D3DQUERYTYPE_EVENT): recorded False, "
         "replayed True\n"
     ) in dp2emu("replay", path).err
     assert "1 of 1 observations as recorded" in dp2emu("replay", write(tmp_path, *SEEN)).err

@@ -40,8 +40,9 @@ def test_other_texts_are_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "there"),
     [("E4", "events E0 to E3"), ("3:2", "call 3 has events at 3:1, 3:5"), ("9", "event is 4"),
-     ("@50", "is @41"), ("frame 2", "frames 0 to 1"), ("E" + "9" * 40, "events E0 to E3"),
-     ("@" + "9" * 40, "no event at @9+: .* is @41"), ("9" * 40, "event is 4")],
+     ("@50", "is E3 4:0 @41 DRAW"), ("@1", "the first API call with an event is @"),
+     ("frame 2", "frames 0 to 1"), ("E" + "9" * 40, "events E0 to E3"),
+     ("@" + "9" * 40, "no event at @9+: .* is E3 4:0 @41"), ("9" * 40, "event is 4")],
 )  # fmt: skip
 def test_a_place_without_an_event_names_the_nearest(text: str, there: str) -> None:
     with pytest.raises(UsageError, match=there):

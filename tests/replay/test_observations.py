@@ -133,7 +133,7 @@ def test_pixels_the_program_read_are_compared() -> None:
     words[2, 5] = 0xFF000002
     other = Run(*START, FrameMarker(0), called(clear(1)), present(3, data=words.tobytes()))
     assert [str(found) for found in other.differences] == [
-        "frame 1, call 3: pixel 5, 2 of surface 2: recorded 02 00 00 ff, replayed 01 00 00 ff"
+        "frame 1, @3: pixel 5, 2 of surface 2: recorded 02 00 00 ff, replayed 01 00 00 ff"
     ]
     assert other.tally.observed_different == 1
 
@@ -164,7 +164,7 @@ def test_an_answer_that_differs_is_told_with_frame_call_and_query() -> None:
     run = Run(*START, ASKED, FrameMarker(0), called(), got(25, 8, five))
     (found,) = run.differences
     what = "query 8 (D3DQUERYTYPE_OCCLUSION): recorded 5, replayed 0"
-    assert str(found) == f"frame 1, call 25: {what}"
+    assert str(found) == f"frame 1, @25: {what}"
     assert run.queries[0]["recorded"]["same"] is False
 
 

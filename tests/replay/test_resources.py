@@ -412,8 +412,8 @@ def test_bytes_that_the_program_read_are_compared() -> None:
     run = program.run()
     number = program.number(texture)
     assert [str(found) for found in run.differences] == [
-        f"frame 1, call 8: byte 31 of the resource in memory {number}: recorded 78, replayed 00",
-        f"frame 2, call 9: byte 30 of the resource in memory {number + 2}: "
+        f"frame 1, @8: byte 31 of the resource in memory {number}: recorded 78, replayed 00",
+        f"frame 2, @9: byte 30 of the resource in memory {number + 2}: "
         "recorded nothing, replayed 00 00",
     ]
     assert (run.tally.observed, run.tally.observed_different) == (3, 2)
