@@ -7,11 +7,16 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
+from dp2emu.escaping import plain
 from dp2emu.explain.events import Event, Origin
 from dp2emu.explain.query_account import Account
+from dp2emu.explain.query_report import lines
 
 PARTS = 100
 """Maximum number of events that a row lists as counted."""
+
+TOLD = 1_000
+"""Maximum number of answers whose accounts are on a page as text."""
 
 IssuedAt = Callable[[Origin], int | None]
 """Type of a function from the origin of a query token to the host's tick behind it."""
@@ -23,7 +28,15 @@ def query_rows(accounts: Iterable[Account], issued: IssuedAt) -> list[dict[str, 
     ``executing`` is the tick at which the GPU reached the BEGIN, or the END of a query without
     one, ``signaled`` the tick from which the host can see the answer.
     """
-    return [_row(account, issued) for account in accounts]
+    return [
+        _row(account, issued) | {"told": _told(account) if number < TOLD else []}
+        for number, account in enumerate(accounts)
+    ]
+
+
+def _told(account: Account) -> list[str]:
+    """The account as ``dp2emu why`` prints it."""
+    return [plain(line) for line in lines(account)]
 
 
 def _row(account: Account, issued: IssuedAt) -> dict[str, Any]:

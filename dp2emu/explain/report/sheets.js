@@ -123,10 +123,17 @@ function queriesSheet(go) {
   const tick = (time) => time === null || time === undefined ? "–" : grouped(time);
   const key = ["wait", "work", "ready"].map((kind) => element("span", { class: "key" }, element("i", { class: kind, "aria-hidden": "true" }), { wait: "issued, waiting", work: "executing", ready: "signaled, not yet delivered" }[kind]));
   return sheet("Queries", `${rows.length === 1 ? "1 answer" : `${grouped(rows.length)} answers`} from ${grouped(least)} to ${grouped(last)} ticks.${last === least ? " The GPU took no time; --timing gives it some." : ""}`, element("p", {}, key), element("div", { class: "box" },
-    table("Queries", [["Query", ""], ["Type", ""], ["Begin", ""], ["End", ""], ["Answer", "num"], ["Timeline", ""], ["Issued", "num"], ["Executing", "num"], ["Signaled", "num"], ["Delivered", "num"], ["Buffer and offset", ""], ["Counted", ""]],
+    table("Queries", [["Query", ""], ["Type", "tight"], ["Begin", ""], ["End", ""], ["Answer", "num"], ["Timeline", ""], ["Issued", "num"], ["Executing", "num"], ["Signaled", "num"], ["Delivered", "num"], ["Buffer and offset", ""], ["Counted", ""], ["Account", ""]],
       rows.map((row) => [code(row.query), row.type, link(row.began), link(row.ended), element("div", {}, row.answer === null ? null : shown(row.answer), " ", row.state === "delivered" ? null : badge(row.state, "warn"), row.waits.map((each) => element("div", { class: "quiet" }, each))), lane(row), tick(row.issued), tick(row.executing), tick(row.signaled), tick(row.delivered),
         row.buffer === null ? "" : code(row.offset === null ? row.buffer : `${row.buffer} + ${row.offset}`),
-        row.counted.length ? element("span", {}, row.counted.slice(0, 6).map(([number, samples]) => element("div", {}, link(number), ` ${samples}`)), row.counted.length > 6 ? element("div", { class: "quiet" }, `and ${row.counted.length - 6} more`) : null) : ""]))));
+        row.counted.length ? element("span", {}, row.counted.slice(0, 6).map(([number, samples]) => element("div", {}, link(number), ` ${samples}`)), row.counted.length > 6 ? element("div", { class: "quiet" }, `and ${row.counted.length - 6} more`) : null) : "", account(row)]))));
+}
+
+// What dp2emu why tells of an answer, as far as the page has it.
+function account(row) {
+  if (!row.told.length) return "";
+  const lines = row.told.map((line) => element("div", {}, line));
+  return element("details", { class: "account" }, element("summary", {}, "why"), element("div", { class: "mono" }, lines));
 }
 
 function shadersView(go, chosen, text) {

@@ -360,6 +360,16 @@ def test_a_pixel_leads_to_the_clear_or_to_the_draw_behind_it_that_did_nothing(
     assert event["reason"] in shown.text("#facts dl")
 
 
+def test_a_query_shows_the_account_that_why_prints(
+    visit: Any, first_light: dict[str, Any]
+) -> None:
+    page = visit(first_light, "#view=queries").page
+    told = first_light["queries"][0]["told"]
+    account = page.locator(".account").first
+    account.locator("summary").click()
+    assert account.locator(".mono div").all_inner_texts() == told != []
+
+
 def test_a_resolve_links_the_pixel_that_it_read(visit: Any, resolved: dict[str, Any]) -> None:
     resolves = [event["number"] for event in resolved["events"] if event["kind"] == "resolve"]
     place = f"#view=frame&e={resolves[1]}&target=2/color&pixel="

@@ -23,7 +23,7 @@ from dp2emu.explain.pixel_fragment import DepthSeen, Verdict
 from dp2emu.explain.pixel_history import Entry, History, Pixel, default_target, history_of
 from dp2emu.explain.pixel_survey import Reach
 from dp2emu.explain.playback import Observer, Stage, events_of, play
-from dp2emu.explain.report import differences, setting_steps, shaders, targets
+from dp2emu.explain.report import differences, queries, setting_steps, shaders, targets
 from dp2emu.explain.report.copies import Copied
 from dp2emu.explain.report.differences import KeepingJudge, pictures_of
 from dp2emu.explain.report.histories import Spot, affordable, differing, histories, history_row
@@ -35,6 +35,7 @@ from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.draw.probe import Probe
 from dp2emu.picture import encode_png, take_depth, take_picture
 from dp2emu.replay.frames import Frames
+from tests.cli.running import dp2emu
 from tests.explain.opening import FIRST_LIGHT, FOLDER, REAL, opened
 
 REAL_BY_NAME = {path.stem: path for path in REAL}
@@ -213,13 +214,26 @@ def test_setters_beyond_the_steps_of_a_page_are_named_as_missing(
 
 def test_queries_have_their_times_and_where_they_were_delivered() -> None:
     with opened(FOLDER / "event_latency.dp2") as capture:
-        queries = report_model(capture)["queries"]
-    assert queries
-    for row in queries:
+        rows = report_model(capture)["queries"]
+    assert rows
+    for row in rows:
         times = [row[name] for name in ("issued", "executing", "signaled", "delivered")]
         known = [time for time in times if time is not None]
         assert known == sorted(known)
         assert (row["state"] == "delivered") == (row["offset"] is not None)
+
+
+def test_an_answer_has_the_account_that_why_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = FOLDER / "event_latency.dp2"
+    with opened(path) as capture:
+        rows = report_model(capture)["queries"]
+    told = {line for row in rows for line in row["told"]}
+    for row in rows:
+        printed = dp2emu("why", path, row["query"]).out.decode().splitlines()
+        assert printed and told >= set(printed)
+    monkeypatch.setattr(queries, "TOLD", 0)
+    with opened(path) as capture:
+        assert [row["told"] for row in report_model(capture)["queries"]] == [[]] * len(rows)
 
 
 def test_last_value_of_a_history_is_the_pixel_of_the_picture(first_light: dict[str, Any]) -> None:
