@@ -15,9 +15,11 @@ from dp2emu.errors import CaptureError
 from dp2emu.text.conversion import dump_containers, dump_jsonl, dump_text
 
 
-def _dump_calls(trace: Trace, *, with_bytes: bool, jsonl: bool, parser: str) -> int:
-    if with_bytes or jsonl or parser != WALK:
-        what = "--hex, --jsonl and --parser show tokens; a trace of API calls has none"
+def _dump_calls(
+    trace: Trace, *, with_bytes: bool, places: bool, jsonl: bool, parser: str
+) -> int:  # fmt: skip
+    if with_bytes or places or jsonl or parser != WALK:
+        what = "--hex, --places, --jsonl and --parser show tokens; a trace of API calls has none"
         raise click.UsageError(what)
     with text_output("-") as out:
         dump_trace(trace, out)
@@ -28,13 +30,16 @@ def _dump_calls(trace: Trace, *, with_bytes: bool, jsonl: bool, parser: str) -> 
 @capture_verb("dump", trace=_dump_calls, told=False)
 @click.option("--hex", "with_bytes", is_flag=True, help="Show the bytes beside the fields.")
 @click.option(
+    "--places", is_flag=True, help="Show the address of each token, such as 1:6, as a comment."
+)
+@click.option(
     "--jsonl", is_flag=True, help="Print a JSON object for each token and each other record."
 )
 @click.option(
     "--parser", type=click.Choice([WALK, CONSTRUCT]), default=WALK, show_default=True,
     help="Decoder; construct shows calls and answers only, with all fields that it reads.",
 )  # fmt: skip
-def command(opened: Opened, with_bytes: bool, jsonl: bool, parser: str) -> int:
+def command(opened: Opened, with_bytes: bool, places: bool, jsonl: bool, parser: str) -> int:
     """Show a capture as text, or its tokens as JSON lines.
 
     The text assembles back to the same capture, byte for byte, unless --parser construct is given.
@@ -42,6 +47,8 @@ def command(opened: Opened, with_bytes: bool, jsonl: bool, parser: str) -> int:
     """
     if with_bytes and (jsonl or parser != WALK):
         raise click.UsageError("--hex belongs to text of the walk, not to --jsonl or construct")
+    if places and (with_bytes or jsonl or parser != WALK):
+        raise click.UsageError("--places belongs to text of the walk without --hex")
     capture = opened.stored
     with text_output("-") as out:
         if parser == CONSTRUCT:
@@ -49,7 +56,7 @@ def command(opened: Opened, with_bytes: bool, jsonl: bool, parser: str) -> int:
         elif jsonl:
             dump_jsonl(capture, out)
         else:
-            dump_text(capture, out, hex=with_bytes)
+            dump_text(capture, out, hex=with_bytes, places=places)
     return _code(capture.damage)
 
 

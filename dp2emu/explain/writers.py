@@ -30,7 +30,7 @@ from dp2emu.gpu.resource.heap import Surface
 from dp2emu.replay import Watcher
 from dp2emu.replay.player import Recording
 
-_RESOURCE = re.compile(r"(object:)?([0-9]{1,18})")
+_RESOURCE = re.compile(r"(object:|resource )?([0-9]{1,18})")
 _RANGE = re.compile(r"(0x[0-9a-fA-F]{1,16}|[0-9]{1,18})(?:-(0x[0-9a-fA-F]{1,16}|[0-9]{1,18})?)?")
 
 NO_WRITER = -1
@@ -53,7 +53,9 @@ class Resource(msgspec.Struct, frozen=True):
 
 @checked
 def parse_resource(text: str) -> Resource:
-    """The resource that a text such as ``3`` or ``object:12`` means.  UsageError for another."""
+    """The resource that a text such as ``3``, ``object:12`` or ``resource 12`` means, the last two
+    the same.  Raises UsageError for another text.
+    """
     found = _RESOURCE.fullmatch(text)
     if found is None:
         raise UsageError(f"expected a handle such as 3, or object:12, got {text!r:.60}")
@@ -160,6 +162,7 @@ class AccessLog(Observer):
         self._accesses: list[Access] = []
         self._host: Event | None = None
         self._frozen: _Frozen | None = None
+        self._has_objects = False
 
     # Memory
 
@@ -192,6 +195,7 @@ class AccessLog(Observer):
 
     def before(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Note what the event declares to read."""
+        self._has_objects |= stage.player.facade is not None
         self._accesses = [] if packet is None else accesses_of(packet)
         for access in self._accesses:
             stage.handle(access.surface)
@@ -291,7 +295,7 @@ class AccessLog(Observer):
             self._freeze()
         frozen = self._frozen
         if frozen is None or frozen.memory is None or frozen.owner is None:
-            raise Absent(f"no event accesses {self._resource} up to there")
+            raise Absent(f"no event accesses {self._resource} up to there{self._hint()}")
         size = frozen.memory.surface.data.nbytes
         first, end = span or (0, size)
         if first >= size:
@@ -300,6 +304,13 @@ class AccessLog(Observer):
             size = self._largest
             raise Absent(f"{self._resource} has at most {size} bytes, no byte {end - 1}")
         return self._answer(frozen, frozen.owner, (first, min(end, size)), size)
+
+    def _hint(self) -> str:
+        """What a number may mean instead, in a capture of Direct3D 10/11."""
+        if self._resource.is_object or not self._has_objects:
+            return ""
+        number = self._resource.number
+        return f"; the resource {number} of the driver interface is object:{number}"
 
     def _answer(self, frozen: _Frozen, owner: NDArray[np.int32], span: Span, size: int) -> Answer:
         runs = dict(_runs(owner[span[0] : span[1]], span[0]))

@@ -67,6 +67,12 @@ class Paragraph:
         self._text = text = self._text or "".join([line.text(1) for line in self.lines])
         return text
 
+    def placed(self, address: str) -> str:
+        """The text with an address as a comment on the first line, before one that is there."""
+        first, *others = self.lines
+        said = f"{address}, {first.remark}" if first.remark else address
+        return "".join(line.text(1) for line in (first._replace(remark=said), *others))
+
     def moved(self, offset: int) -> Iterator[Shown]:
         """The lines with ``offset`` added to the byte offsets of those that show bytes."""
         for line, behind, said in self.lines:
@@ -119,27 +125,44 @@ class CallTokens:
 
 def command_lines(call: Call, contexts: Contexts) -> Iterator[Shown]:
     """The lines of a call's command bytes, with offsets into the surface."""
-    for paragraph, moved in _command_paragraphs(call, contexts):
+    for paragraph, moved, _ in _command_paragraphs(call, contexts):
         yield from paragraph.moved(moved)
 
 
-def command_text(call: Call, contexts: Contexts) -> Iterator[str]:
-    """The text of a call's command bytes, without the bytes beside it."""
-    for paragraph, _ in _command_paragraphs(call, contexts):
-        yield paragraph.text
+def command_text(call: Call, contexts: Contexts, number: int | None = None) -> Iterator[str]:
+    """The text of a call's command bytes, without the bytes beside it; with the ``number`` of the
+    call, each token has its address as a comment.
+    """
+    for paragraph, _, token in _command_paragraphs(call, contexts):
+        if number is None or token is None:
+            yield paragraph.text
+        else:
+            yield paragraph.placed(f"{number}:{token}")
 
 
-def _command_paragraphs(call: Call, contexts: Contexts) -> Iterator[tuple[Paragraph, int]]:
-    """Each token of a call, and what is none, with what to add to the offsets of its lines."""
+def token_text(call: Call, contexts: Contexts, number: int) -> list[str]:
+    """The lines of token ``number`` of a call, without indents and comments; [] without it."""
+    for paragraph, _, token in _command_paragraphs(call, contexts):
+        if token == number:
+            return [shown.line.text for shown in paragraph.lines]
+    return []
+
+
+def _command_paragraphs(
+    call: Call, contexts: Contexts
+) -> Iterator[tuple[Paragraph, int, int | None]]:
+    """Each token of a call, and what is none, with what to add to the offsets of its lines, and
+    the number of the token.
+    """
     tokens = CallTokens(call, contexts)
     memory, base, vertex = tokens.stream.memory, tokens.stream.base, contexts.vertex_format(call)
-    for offset, token, n, _, end in tokens:
+    for number, (offset, token, n, _, end) in enumerate(tokens):
         lead = offset % VERTEX_ALIGNMENT
         written = _known_token if end - offset <= _SMALL else _token
         paragraph = written(codec_of(token.op), memory[offset:end], n, lead, vertex)
-        yield paragraph, offset - lead + base
+        yield paragraph, offset - lead + base, number
     for offset, data, why in tokens.rest():
-        yield Paragraph([*_raw(data, offset, why)]), 0
+        yield Paragraph([*_raw(data, offset, why)]), 0, None
 
 
 def response_lines(data: bytes, context: int, contexts: Contexts) -> Iterator[Shown]:

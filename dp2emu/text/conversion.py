@@ -34,15 +34,18 @@ class _Writer(Protocol):
 
 
 @checked
-def dump_text(capture: AnyCapture, out: TextIO, *, hex: bool = False) -> None:
+def dump_text(
+    capture: AnyCapture, out: TextIO, *, hex: bool = False, places: bool = False
+) -> None:
     """Write a capture as text that ``assemble`` turns back into the same bytes.
 
-    ``hex`` adds the bytes of every token to its fields.  The text ends at damage; see
-    ``capture.damage``.
+    ``hex`` adds the bytes of every token to its fields, ``places`` without it the address of each
+    token.  The text ends at damage; see ``capture.damage``.
     """
     records = _started(capture)
-    compression = _compression(capture)
-    _copy(capture, records, TextWriter(out, form=_form(capture), compression=compression, hex=hex))
+    form, compression = _form(capture), _compression(capture)
+    writer = TextWriter(out, form=form, compression=compression, hex=hex, places=places)
+    _copy(capture, records, writer)
 
 
 @checked

@@ -41,16 +41,19 @@ class TextWriter:
     """A writer of records as text.  Mutable: it tracks contexts and counts calls.
 
     ``hex`` adds the bytes of each line as a comment, ``offset  bytes``: one group of digits for
-    each field, offsets as in dwErrorOffset.
+    each field, offsets as in dwErrorOffset; ``places`` the address of each token, such as ``1:6``.
     """
 
     def __init__(
         self, out: TextIO, *, form: str = "sealed", compression: str | None = None,
-        hex: bool = False,
+        hex: bool = False, places: bool = False,
     ) -> None:  # fmt: skip
-        """``assemble`` uses ``form`` and ``compression``; ``hex`` adds bytes as comments."""
+        """``assemble`` uses ``form`` and ``compression``; ``hex`` adds bytes as comments, and
+        ``places`` addresses of tokens, if there are no bytes.
+        """
         self._out = out
         self._hex = hex
+        self._places = places
         self._contexts = Contexts()
         self._calls = 0
         self._entries = 0
@@ -74,7 +77,8 @@ class TextWriter:
         for each in lines(self, record) if lines else ():
             self._put(each, 1)
         if isinstance(record, records.Called) and not self._hex:
-            self._out.writelines(command_text(record.call, self._contexts))
+            number = self._calls - 1 if self._places else None
+            self._out.writelines(command_text(record.call, self._contexts, number))
 
     def start_chunk(self, size: int) -> None:
         """Mark the start of a sealed capture's chunk; ``size`` limits it in bytes (0: default)."""

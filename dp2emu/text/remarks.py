@@ -169,9 +169,8 @@ def _render_state(values: Values) -> str | None:
 
 def _stage_state(values: Values) -> str | None:
     _, state, value = values
-    if state in _STAGE_FLOATS:
-        return float_text(value)
-    return sdk_name(_STAGE_ENUMS[state], value) if state in _STAGE_ENUMS else None
+    # The names of filters depend on the interface, which a token does not have.
+    return None if state in _FILTERS else _stage_fact(state, value, 9)
 
 
 _ON_ITEMS: dict[int, Callable[[Values], str | None]] = {

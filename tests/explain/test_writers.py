@@ -17,7 +17,7 @@ from dp2emu.explain.writers import Answer, Resource, accesses_to, parse_range, p
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.shader.engines import ENGINES
-from tests.explain.opening import FIRST_LIGHT, FOLDER, opened
+from tests.explain.opening import FIRST_LIGHT, FOLDER, REAL, opened
 from tests.replay.authoring import SETTING, called, capture_of, clear
 
 MOVES = FOLDER / "moves.dp2"
@@ -134,7 +134,8 @@ def test_a_range_ends_where_the_resource_once_had_bytes() -> None:
 
 
 def test_texts_of_resources_and_ranges() -> None:
-    assert parse_resource("object:7") == Resource(7, is_object=True)
+    for text in ("object:7", "resource 7"):
+        assert parse_resource(text) == Resource(7, is_object=True)
     assert parse_range("0x10-0x1f") == (16, 32)
     assert parse_range("5") == (5, 6)
     for text in ("", "x", "-1", "object:", "9" * 40):
@@ -143,3 +144,12 @@ def test_texts_of_resources_and_ranges() -> None:
     for text in ("", "5-4", "1-2-3", "0x", "9" * 40):
         with pytest.raises(UsageError):
             parse_range(text)
+
+
+def test_a_number_of_an_object_that_is_no_handle_is_told() -> None:
+    (path,) = (path for path in REAL if path.stem == "sokol_texcube")
+    there = "surface 999 up to there; the resource 999 of the driver interface is object:999$"
+    with opened(path) as capture, pytest.raises(Absent, match=there):
+        accesses_to(capture, Resource(999))
+    with opened(FIRST_LIGHT) as capture, pytest.raises(Absent, match=r"surface 999 up to there$"):
+        accesses_to(capture, Resource(999))

@@ -22,10 +22,12 @@ from tests.text.samples import SMALL, XYZRHW_DIFFUSE, json_lines, text_of
 GOLDEN = Path(__file__).parents[1] / "data" / "text"
 
 
-def dumped(commands: bytes, *, offset: int = 0, hex: bool = False) -> list[str]:
+def dumped(
+    commands: bytes, *, offset: int = 0, hex: bool = False, places: bool = False
+) -> list[str]:
     """The lines of a call's tokens, stripped."""
     out = StringIO()
-    writer = TextWriter(out, hex=hex)
+    writer = TextWriter(out, hex=hex, places=places)
     writer.write(ContextCreated(1, 7))
     writer.write(
         Called(Call(1, 2, offset, len(commands), dwVertexType=XYZRHW_DIFFUSE, commands=commands))
@@ -55,6 +57,35 @@ def test_state_values_that_are_floats_or_enumerated_get_a_remark() -> None:
         "- RenderState=D3DRS_COLORWRITEENABLE dwState=7  "
         "# D3DCOLORWRITEENABLE_RED|D3DCOLORWRITEENABLE_GREEN|D3DCOLORWRITEENABLE_BLUE",
     ]
+
+
+def test_arguments_and_addresses_of_texture_stages_get_a_remark_and_filters_none() -> None:
+    states = "00000200 12000000 00000600 01000000 00000d00 03000000 00001000 02000000"
+    assert dumped(bytes.fromhex("19000400" + states)) == [
+        "TEXTURESTAGESTATE",
+        "- wStage=0 TSState=D3DTSS_COLORARG1 dwValue=18  # D3DTA_TEXTURE|D3DTA_COMPLEMENT",
+        "- wStage=0 TSState=D3DTSS_ALPHAARG2 dwValue=1  # D3DTA_CURRENT",
+        "- wStage=0 TSState=D3DTSS_ADDRESSU dwValue=3  # D3DTADDRESS_CLAMP",
+        "- wStage=0 TSState=D3DTSS_MAGFILTER dwValue=2",
+    ]
+
+
+def test_places_are_the_addresses_of_tokens_and_of_nothing_else() -> None:
+    state = "08000100 07000000 02000000"
+    assert dumped(bytes.fromhex(state + state + "ee000000"), places=True) == [
+        "RENDERSTATE                             # 0:0",
+        "- RenderState=D3DRS_ZENABLE dwState=2  # D3DZB_USEW",
+        "RENDERSTATE                             # 0:1",
+        "- RenderState=D3DRS_ZENABLE dwState=2  # D3DZB_USEW",
+        "raw                                     # opcode 238 is no command (unassigned)",
+        'bytes: "ee000000"',
+    ]
+
+
+def test_a_place_comes_before_the_remark_of_a_token() -> None:
+    clear = "2a000000 03000000 00000000 0000803f 00000000"
+    (first, *_) = dumped(bytes.fromhex(clear), places=True)
+    assert first.endswith("# 0:0, D3DCLEAR_TARGET|D3DCLEAR_ZBUFFER")
 
 
 def test_patches_tell_what_follows_them() -> None:
