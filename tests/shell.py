@@ -256,7 +256,8 @@ RUN = {
         code=1, err="pixel 56, 72, .*recorded .186, 142, 111., replayed .249, 198, 145."
     ),
     "dp2emu pixel streams/mistakes/street_blend.dp2 60 76": Result(
-        out=r"\nE9 [^$]*written \(blended\); [^$]* 0\.376471; 0\.0431373 [^$]* -> 0\.666667 "
+        out=r"\nE9 [^$]*written \(blended: INVSRCALPHA ADD ONE\); [^$]* 0\.376471; 0\.0431373 "
+        r"[^$]* -> 0\.666667 "
     ),
     "dp2emu state streams/mistakes/street_blend.dp2 --at E8 --against E9": Result(
         out=r"D3DRS_SRCBLEND: 2 \(D3DBLEND_ONE\) -> 6 \(D3DBLEND_INVSRCALPHA\), "

@@ -23,8 +23,8 @@ def _json_lines(events: Iterable[Event]) -> Iterator[str]:
     return (json.dumps(row_of(event)) for event in events)
 
 
-_FORMS: dict[str | None, Callable[[Sequence[Event]], Iterator[str]]] = {
-    None: table, "tsv": tab_separated, "jsonl": _json_lines,
+_FORMS: dict[str, Callable[[Sequence[Event]], Iterator[str]]] = {
+    "tsv": tab_separated, "jsonl": _json_lines,
 }  # fmt: skip
 
 
@@ -55,5 +55,7 @@ def command(
     watcher = Watcher(fault=opened.faults.note)
     played = events_of(opened.capture, options=options, timing=timing, watcher=watcher)
     events = chosen(played, wanted)
+    filtered = {condition.name for condition in wanted}
+    lines = table(events, filtered) if form is None else _FORMS[form](events)
     with text_output("-") as out:
-        out.writelines(f"{line}\n" for line in _FORMS[form](events))
+        out.writelines(f"{line}\n" for line in lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from dp2emu.argument_check import checked
@@ -65,15 +65,19 @@ def _cell(name: str, value: Any) -> str:
     return str(value) or "-"
 
 
-def table(events: Sequence[Event]) -> Iterator[str]:
-    """The lines of a table of events, with a header; columns without a value are left out."""
+def table(events: Sequence[Event], wanted: Collection[str] = ()) -> Iterator[str]:
+    """The lines of a table of events, with a header; columns without a value are left out, but
+    those ``wanted``.  The last column has its whole texts.
+    """
     rows = [{name: plain(_cell(name, row_of(e)[name])) for name in COLUMNS} for e in events]
+    always = {*_ALWAYS, *wanted}
     used = [
-        name for name in COLUMNS if name in _ALWAYS or any(row[name] not in _NONE for row in rows)
+        name for name in COLUMNS if name in always or any(row[name] not in _NONE for row in rows)
     ]
     widths = {
         name: min(_WIDEST, max(len(name), *(len(row[name]) for row in rows), 0)) for name in used
     }
+    widths[used[-1]] = max(widths[used[-1]], *(len(row[used[-1]]) for row in rows), 0)
     for row in [{name: name for name in used}, *rows]:
         cells = (_padded(row[name], widths[name], right=name in _RIGHT) for name in used)
         yield "  ".join(cells).rstrip()

@@ -137,6 +137,12 @@ def bins_of(most: int) -> list[Bin]:
     ]
 
 
+def _pixels(where: NDArray[np.bool_]) -> str:
+    """The number of pixels that are set, with the noun."""
+    count = int(np.count_nonzero(where))
+    return f"{count} pixel{'' if count == 1 else 's'}"
+
+
 def _heat(image: Image, counts: I64, noun: str) -> list[LegendRow]:
     """Paint counts, 0 being transparent; returns rows with the pixels of each range."""
     rows = []
@@ -144,7 +150,8 @@ def _heat(image: Image, counts: I64, noun: str) -> list[LegendRow]:
         where = (counts >= each.low) & (counts <= each.high)
         if where.any():
             _painted(image, where, each.color)
-            text = f"{each.text} {noun}: {np.count_nonzero(where)} pixels"
+            one = noun.removesuffix("s")
+            text = f"{each.text} {one if each.text == '1' else noun}: {_pixels(where)}"
             rows.append(LegendRow(text, each.color))
     return rows
 
@@ -179,7 +186,7 @@ def _overdraw(draw: Draw) -> Overlay:
     samples = draw.pipeline.samples
     rows += [LegendRow(f"a fragment is one of {samples} samples")] if samples > 1 else []
     rows += [
-        LegendRow(f"half as bright: none passed, {np.count_nonzero(none)} pixels"),
+        LegendRow(f"half as bright: none passed, {_pixels(none)}"),
         LegendRow(f"fragments: {total}, passed {passed}, rejected {total - passed}"),
     ]
     return Overlay(image, tuple(rows), after)
@@ -356,7 +363,7 @@ def _nan(draw: Draw) -> Overlay:
     for name, where, color in sorted(found, key=lambda each: "output" in each[0]):
         if where.any():
             _painted(image, where, color)
-            rows.append(LegendRow(f"{name}: {np.count_nonzero(where)} pixels", color))
+            rows.append(LegendRow(f"{name}: {_pixels(where)}", color))
     rows = rows or [LegendRow("no value is nan, infinite or negative")]
     return Overlay(image, tuple(rows), after)
 
@@ -437,7 +444,7 @@ def _mips(draw: Draw) -> Overlay:
             continue
         color = _RAMP[level % len(_RAMP)]
         _painted(image, where, color)
-        rows.append(LegendRow(f"level {level}: {np.count_nonzero(where)} pixels", color))
+        rows.append(LegendRow(f"level {level}: {_pixels(where)}", color))
     rows = rows or [LegendRow("no texture is read")]
     return Overlay(image, tuple(rows), after)
 

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from dp2emu.d3d.enums import CmpFunc
+from dp2emu.d3d.enums import CmpFunc, Cull
 from dp2emu.d3d.formats import FormatRow
 from dp2emu.errors import Disagreement, Unsupported
 from dp2emu.explain.pixel_fragment import DepthSeen, Fragment, StencilSeen, Verdict
@@ -58,6 +58,7 @@ from dp2emu.gpu.resource.pixel_format import (
 from dp2emu.gpu.shader_resources.constant_buffers import with_constants
 from dp2emu.gpu.work_budget import WorkBudget
 from dp2emu.limits import Limits
+from dp2emu.shader.fixed.blend import BlendEquation
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.types import I32
 
@@ -332,13 +333,21 @@ _DROPPED = {
 def _how(target: ColorTarget) -> str:
     """How a colour combines with a target, in words; empty if it replaces it."""
     parts = []
-    if target.output.blend is not None:
-        parts.append("blended")
+    blend = target.output.blend
+    if blend is not None:
+        equations = dict.fromkeys(map(_equation, (blend.color, blend.alpha)))
+        parts.append(f"blended: {'; alpha '.join(equations)}")
     if target.raster_op != COPY:
         parts.append("logic operation")
     if not target.whole:
         parts.append(f"only {_channels(target)} written")
     return ", ".join(parts)
+
+
+def _equation(equation: BlendEquation) -> str:
+    """The factors of source and target, and the operation that combines the products."""
+    parts = equation.source, equation.operation, equation.destination
+    return " ".join(each.name for each in parts)
 
 
 _CHANNELS = {"r": "red", "g": "green", "b": "blue", "a": "alpha", "l": "luminance"}
@@ -447,6 +456,9 @@ def _in_order(
                     yield Fragment(instance, chunk.near[source], sample, *verdict)
 
 
+_WINDINGS = {Cull.CW: "clockwise", Cull.CCW: "counterclockwise"}
+
+
 def _absent(
     spot: Spot, key: tuple[int, int], chunks: tuple[Chunk, Chunk, Chunk]
 ) -> tuple[Verdict, str]:
@@ -462,7 +474,7 @@ def _absent(
     if key not in own.covered:
         return Verdict.CULLED, "cull distance"
     if key not in own.faced:
-        return Verdict.CULLED, f"cull mode {own.draw.pipeline.raster.cull.name}"
+        return Verdict.CULLED, f"{_WINDINGS[own.draw.pipeline.raster.cull]} triangles are culled"
     if scissor.intersect(spot.rect).empty:
         return Verdict.SCISSOR, "outside of the viewport or the scissor rectangle"
     if own.region.intersect(spot.rect).empty:

@@ -38,8 +38,50 @@ def _idle(event: Event) -> list[str]:
 
 
 def _touched(event: Event, entries: Sequence[Entry], *, many: bool) -> list[str]:
-    head = _head(event) + _moved(entries[0])
-    return [head, *(f"    {_entry(entry, many=many)}" for entry in entries)]
+    lines = [_head(event) + _moved(entries[0])]
+    for alike, run in groupby(entries, lambda entry: _alike(entry, many=many)):
+        found = list(run)
+        if alike is not None and len(found) > 1:
+            lines.append(f"    {_run(found, many=many)}")
+        else:
+            lines += [f"    {_entry(entry, many=many)}" for entry in found]
+    return lines
+
+
+_WITHOUT_FRAGMENT = {Verdict.COVERAGE, Verdict.CLIPPED, Verdict.CULLED, Verdict.SCISSOR}
+"""Verdicts on primitives that have no fragment at the sample, unless its program ran."""
+
+
+def _alike(entry: Entry, *, many: bool) -> tuple[int, Verdict, str, int | None] | None:
+    """What the entries of a line have in common: the verdict on primitives without a fragment and,
+    with many samples, the primitive; None of an entry that has a line of its own.
+    """
+    if entry.verdict not in _WITHOUT_FRAGMENT or list(_facts(entry)):
+        return None
+    return entry.instance, entry.verdict, entry.detail, entry.primitive if many else None
+
+
+def _run(entries: Sequence[Entry], *, many: bool) -> str:
+    """The line of primitives that follow each other, or of samples of one, without fragments."""
+    first = entries[0]
+    if many:
+        what = f"primitive {first.primitive}, {_listed('samples', entries, 'sample')}"
+    else:
+        what = _listed("primitives", entries, "primitive")
+    instance = f"instance {first.instance}, " if first.instance else ""
+    return f"{instance}{what}: {_verdict(first)}"
+
+
+def _verdict(entry: Entry) -> str:
+    return entry.verdict.value + (f" ({entry.detail})" if entry.detail else "")
+
+
+def _listed(noun: str, entries: Sequence[Entry], key: str) -> str:
+    """The numbers of entries: ``primitives 0 to 3`` or ``primitives 0, 2``."""
+    numbers = [getattr(entry, key) for entry in entries]
+    if numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return f"{noun} {numbers[0]} to {numbers[-1]}"
+    return f"{noun} {', '.join(map(str, numbers))}"
 
 
 def _head(event: Event) -> str:
@@ -69,7 +111,7 @@ def _entry(entry: Entry, *, many: bool) -> str:
         parts.append(f"{instance}primitive {entry.primitive}")
     if many:
         parts.append(f"sample {entry.sample}")
-    verdict = entry.verdict.value + (f" ({entry.detail})" if entry.detail else "")
+    verdict = _verdict(entry)
     head = f"{', '.join(parts)}: {verdict}" if parts else verdict
     return "; ".join([head, *_facts(entry)])
 

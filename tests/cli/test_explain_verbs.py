@@ -82,7 +82,7 @@ def test_an_overlay_is_the_same_by_every_engine(kind: str, tmp_path: Path) -> No
 def test_overlay_prints_its_legend(tmp_path: Path) -> None:
     ran = dp2emu("overlay", STREAM, "E12", "--overdraw", "-o", tmp_path / "o.png")
     assert ran.err.splitlines() == [
-        "E12: 1 fragments: 3391 pixels",
+        "E12: 1 fragment: 3391 pixels",
         "E12: half as bright: none passed, 1053 pixels",
         "E12: fragments: 3391, passed 2338, rejected 1053",
     ]

@@ -50,7 +50,7 @@ def pixels_of(overlay: Overlay, text: str) -> int:
 def test_overdraw_counts_fragments_and_darkens_pixels_where_none_passed() -> None:
     overlay = overlay_of(two_squares(), "overdraw")
     assert texts(overlay) == [
-        "1 fragments: 24 pixels", "2 fragments: 4 pixels",
+        "1 fragment: 24 pixels", "2 fragments: 4 pixels",
         "half as bright: none passed, 0 pixels", "fragments: 32, passed 28, rejected 4",
     ]  # fmt: skip
     assert (pixels_of(overlay, "1 "), pixels_of(overlay, "2 ")) == (24, 4)

@@ -65,7 +65,7 @@ NEVER = StencilState(StencilFace(CmpFunc.NEVER, StencilOp.INCR))
 CASES: dict[str, tuple[Callable[[], Draw], str]] = {
     "written": (plain, ""),
     "masked": (lambda: plain(write_masks=(0,)), "write mask 0"),
-    "culled": (lambda: plain(raster=RasterState(cull=Cull.CW)), "cull mode CW"),
+    "culled": (lambda: plain(raster=RasterState(cull=Cull.CW)), "clockwise triangles are culled"),
     "clipped": (
         lambda: rebound(draw([corner(x, y, 1.5) for x, y, *_ in FACING], color=color_surface())),
         "depth outside of 0 to 1",
