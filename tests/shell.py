@@ -269,7 +269,7 @@ RUN = {
         r"5 \(D3DBLEND_SRCALPHA\), set by 2:10 RENDERSTATE, there by 2:10 RENDERSTATE\n\Z"
     ),
     "dp2emu replay streams/mistakes/street_index.dp2 --against right": Result(
-        code=1, err="pixel 20, 66, .*recorded .255, 210, 106., replayed .90, 58, 58."
+        code=1, err="pixel 20, 66 of surface 2, .*recorded .255, 210, 106., replayed .90, 58, 58."
     ),
     "dp2emu pixel streams/mistakes/street_index.dp2 24 70": Result(
         out=r"\nE3 [^$]*written; (?!.*\nE7 )[^$]*value: 0\.352941"
