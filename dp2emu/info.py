@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from msgspec.structs import asdict
@@ -12,9 +14,12 @@ from dp2emu.capture.apitrace import Trace, summarize
 from dp2emu.capture.records import Called, ContextCreated, EntryCalled
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.sdk import sdk_name
-from dp2emu.errors import Fault
+from dp2emu.errors import CaptureError, Fault, UsageError
 from dp2emu.escaping import plain
 from dp2emu.gpu.resource.heap import SurfaceKind
+
+_FIRST = 4096
+"""Maximum number of records among which the first context or device is sought."""
 
 SCHEMA = 1
 """Version of the info document; within a version keys are only added."""
@@ -38,12 +43,26 @@ def info(capture: Capture, *, tokens: bool = False) -> dict[str, Any]:
         "skipped": dict(capture.skipped),
         "damage": str(capture.damage) if capture.damage else None,
     }
-    return facts | census
+    return facts | census | {"interface": _interface(capture)}
+
+
+def _interface(capture: Capture) -> str | None:
+    """The interface of the first context or device among the first records, such as ``DirectX 7``
+    or ``Direct3D 10.1``; None if there is none, or a pipe cannot be read again.
+    """
+    with suppress(CaptureError, UsageError):
+        for record in islice(capture.records(), _FIRST):
+            if isinstance(record, ContextCreated):
+                return f"DirectX {record.interface}"
+            if isinstance(record, EntryCalled) and record.interface:
+                return f"Direct3D {record.interface // 10}.{record.interface % 10}"
+    return None
 
 
 def info_text(facts: dict[str, Any]) -> str:
     """A summary from ``info`` as text, a line per fact, without zeros."""
-    lines = [f"{facts['file']}: {facts['form']} capture", *_lines(facts)]
+    of = f" of {facts['interface']}" if facts["interface"] else ""
+    lines = [f"{facts['file']}: {facts['form']} capture{of}", *_lines(facts)]
     if not facts["verified"] and not facts["damage"]:
         lines.append("from the index; no record was checked")
     return "\n".join(map(plain, lines)) + "\n"

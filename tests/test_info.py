@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 from dp2emu.capture import open_capture
+from dp2emu.capture.records import ContextCreated
 from dp2emu.info import info, info_text
 from tests.replay.authoring import (
     EVENT,
@@ -17,6 +18,7 @@ from tests.replay.authoring import (
     issue,
     sealed,
 )
+from tests.replay.test_resources import Program
 
 
 def test_facts_count_what_is_there() -> None:
@@ -58,3 +60,15 @@ def test_text_leaves_out_what_is_not_there() -> None:
     text = info_text(info(capture_of(*SETTING)))
     assert "surface D3DFMT_X8R8G8B8" in text
     assert "frames" not in text
+
+
+def test_the_interface_is_that_of_the_first_context_or_device() -> None:
+    one, other = ContextCreated(1, 7, 2), ContextCreated(2, 9, 2)
+    facts = info(capture_of(*SETTING[:-1], one, other))
+    assert facts["interface"] == "DirectX 7"
+    assert info_text(facts).splitlines()[0].endswith(": sealed capture of DirectX 7")
+    program = Program()
+    program.device.call("Flush")
+    assert info(capture_of(*program.records))["interface"] == "Direct3D 11.0"
+    facts = info(capture_of())
+    assert facts["interface"] is None and " of " not in info_text(facts)

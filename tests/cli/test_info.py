@@ -14,7 +14,7 @@ def test_facts_are_for_reading_or_json(tmp_path: Path) -> None:
     path.write_bytes(sealed(*SETTING, called(create(1, EVENT))))
     text = dp2emu("info", path)
     assert (text.code, text.err) == (0, "")
-    assert text.out.decode().startswith(f"{path}: sealed capture\n")
+    assert text.out.decode().startswith(f"{path}: sealed capture of DirectX 9\n")
     facts = json.loads(dp2emu("info", path, "--json").out)
     assert (facts["schema"], facts["calls"]) == (1, 1)
 
