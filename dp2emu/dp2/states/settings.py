@@ -10,6 +10,7 @@ Source: wire format, "Render states", "Texture stages and samplers" and "State b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import product
 from typing import Any, NamedTuple, Protocol
 
@@ -135,15 +136,23 @@ def parts(context: DeviceState, key: Key, value: Any) -> Settings:
     return iter(((key, value),)) if split is None else split(context, index, value)
 
 
-def predefined(context: DeviceState, type: StateBlockType) -> Iterator[Key]:
-    """The settings of a predefined state block, in the order in which it sets them."""
+def values_of(context: DeviceState, type: StateBlockType) -> dict[Key, Any]:
+    """The settings of a predefined state block with their current values, in the order in which
+    it sets them.
+    """
+    found: dict[Key, Any] = {}
     for kind, setting in SETTINGS.items():
-        indices = {
-            StateBlockType.ALL: setting.all,
-            StateBlockType.PIXELSTATE: setting.pixel,
-            StateBlockType.VERTEXSTATE: setting.vertex,
-        }[type]
-        yield from ((kind, index) for index in indices(context))
+        reader = setting.read
+        for index in getattr(setting, _INDICES[type])(context):
+            found[kind, index] = reader(context, index)
+    return found
+
+
+_INDICES = {
+    StateBlockType.ALL: "all", StateBlockType.PIXELSTATE: "pixel",
+    StateBlockType.VERTEXSTATE: "vertex",
+}  # fmt: skip
+"""Field of a setting with its indices in a predefined state block, by the block's type."""
 
 
 def _plain(kind: Kind) -> Setting:
@@ -221,9 +230,14 @@ def _render_state_parts(context: DeviceState, index: int, value: Any) -> Setting
 
 def _render_states(context: DeviceState) -> Iterable[int]:
     """All render states, except commands and aliases of states of stage 0."""
-    for state in range(RENDER_STATES):
-        if state not in COMMANDS and not (context.interface < 8 and stage_states(state, 0)):
-            yield state
+    return _kept_render_states(context.interface < 8)
+
+
+@cache
+def _kept_render_states(early: bool) -> tuple[int, ...]:
+    """The same, before DirectX 8 if ``early``."""
+    states = (state for state in range(RENDER_STATES) if state not in COMMANDS)
+    return tuple(state for state in states if not (early and stage_states(state, 0)))
 
 
 # Viewport, transforms, planes and lights
@@ -519,8 +533,7 @@ class Blocks:
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
         if type not in _TYPES:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"state block type {type}")
-        keys = predefined(context, StateBlockType(type))
-        self._keep(handle, {key: read(context, key) for key in keys})
+        self._keep(handle, values_of(context, StateBlockType(type)))
 
     def _keep(self, handle: int, block: Block) -> None:
         old = self._blocks.get(handle)
