@@ -66,8 +66,8 @@ def _cell(name: str, value: Any) -> str:
 
 
 def table(events: Sequence[Event], wanted: Collection[str] = ()) -> Iterator[str]:
-    """The lines of a table of events, with a header; columns without a value are left out, but
-    those ``wanted``.  The last column has its whole texts.
+    """The lines of a table of events, with a header; columns without a value are left out unless
+    they are ``wanted``.  Texts are cut, but in the last column.
     """
     rows = [{name: plain(_cell(name, row_of(e)[name])) for name in COLUMNS} for e in events]
     always = {*_ALWAYS, *wanted}
