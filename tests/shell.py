@@ -115,8 +115,7 @@ RUN = {
     "dp2emu state streams/real/sokol_texcube.trace --at E3 --against E9 --set": Result(
         out=r"\nIASetPrimitiveTopology: D3D10_PRIMITIVE_TOPOLOGY_TRIANGLELIST again, set by 87 Ia"
     ),
-    "dp2emu state streams/first_light.dp2 --at E3 --against-file streams/first_light.dp2 "
-    "--against E4": Result(
+    "dp2emu state streams/first_light.dp2 --at E3 --against E4": Result(
         out=r"\Aarguments.1: primType=D3DPT_TRIANGLELIST VStart=6 PrimitiveCount=1 -> [^\n]*\n\Z"
     ),
     "dp2emu state streams/first_light.dp2 --at 0:0 --against E4": Result(

@@ -18,7 +18,6 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.states.inspect import Facts
 from dp2emu.errors import Absent, UsageError
 from dp2emu.explain.address import MEANING, Address, parse_address
-from dp2emu.explain.arguments import arguments_of
 from dp2emu.explain.kept import KeptRecords
 from dp2emu.explain.setters import follows, last_setters
 from dp2emu.explain.state import (
@@ -145,8 +144,6 @@ class _Look(NamedTuple):
             found = self.state(other, there, "against")
         except Absent as error:
             raise error.at(stream=file) from None
-        here = {"arguments": arguments_of(capture, here), **here}
-        found = {"arguments": arguments_of(other, found), **found}
         return self._differences(capture, here, other, found, as_json)
 
     def _differences(

@@ -8,7 +8,7 @@ from itertools import islice
 from dp2emu.capture.records import Called, EntryCalled
 from dp2emu.dp2.states.inspect import Facts
 from dp2emu.replay.player import Recording
-from dp2emu.text.commands import token_text
+from dp2emu.text.commands import token_texts
 from dp2emu.text.contexts import Contexts
 from dp2emu.text.entries import entry_lines
 
@@ -41,7 +41,7 @@ def _lines(
     if isinstance(record, EntryCalled):
         return entry_lines(record, contexts.handles)
     assert token is not None
-    return token_text(record.call, contexts, token)
+    return next(islice(token_texts(record.call, contexts), token, None), [])
 
 
 def _facts(lines: Iterable[str]) -> Facts:

@@ -17,7 +17,9 @@ Creations = dict[str, str]
 object such as ``rasterizer state 14``.
 """
 
-_OBJECTS = ("state", "layout", "shader", "view", "resource", "buffer", "sampler")
+STATES = ("state", "layout", "sampler")
+"""Keys of facts that name an object whose members are facts beside it."""
+_OBJECTS = (*STATES, "shader", "view", "resource", "buffer")
 """Keys of facts that name an object."""
 
 
@@ -30,11 +32,16 @@ def creations_of(capture: Recording, facts: Facts) -> Creations:
     created: dict[int, Setter] = {}
     calls = (each for each in capture.records() if isinstance(each, EntryCalled))
     for number, call in zip(range(facts["call"] + 1), calls, strict=False):
-        if call.entry.startswith("Create"):
-            made = [each.number for each in call.arguments if isinstance(each, Memory)]
-            created |= dict.fromkeys(made, Setter(str(number), call.entry))
+        created |= dict.fromkeys(made_by(call), Setter(str(number), call.entry))
     names = {name: created.get(_number(name)) for name in _names(facts)}
     return {name: str(setter) for name, setter in names.items() if setter is not None}
+
+
+def made_by(call: EntryCalled) -> list[int]:
+    """Return the numbers of the objects that a call creates, of their memory."""
+    if not call.entry.startswith("Create"):
+        return []
+    return [each.number for each in call.arguments if isinstance(each, Memory)]
 
 
 def _names(facts: Facts) -> Iterator[str]:
@@ -52,13 +59,15 @@ def _number(name: str) -> int:
     return int(last) if last.isdecimal() else -1
 
 
-def objects_at(facts: Facts, path: Path) -> Iterator[str]:
-    """Yield the names of the objects to which the fact at a path belongs."""
+def objects_at(
+    facts: Facts, path: Path, keys: tuple[str, ...] = _OBJECTS
+) -> Iterator[str]:  # fmt: skip
+    """Yield the names of the objects, named by ``keys``, to which the fact at a path belongs."""
     value: Any = facts
     for key in path:
         found = value.get(key) if isinstance(value, dict) else None
         if isinstance(found, dict):
-            if value is facts.get("resources"):
+            if value is facts.get("resources") and keys == _OBJECTS:
                 yield key
-            yield from (found[each] for each in _OBJECTS if isinstance(found.get(each), str))
+            yield from (found[each] for each in keys if isinstance(found.get(each), str))
         value = found

@@ -77,6 +77,7 @@ class History(msgspec.Struct, frozen=True):
     ``values`` are the stored numbers of each sample at the end, and ``value`` the numbers of
     the chosen sample, or the mean of all.  ``width`` and ``height`` are the subresource's, in
     pixels.  ``idle`` are the draws to the target that did nothing; their ``text`` is the reason.
+    ``beside`` are those that have no primitive whose bounding box touches the pixel.
     """
 
     target: int
@@ -91,6 +92,7 @@ class History(msgspec.Struct, frozen=True):
     width: int = 0
     height: int = 0
     idle: tuple[Event, ...] = ()
+    beside: tuple[Event, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The history as a JSON object; numbers that are not finite are strings."""
@@ -107,6 +109,7 @@ class History(msgspec.Struct, frozen=True):
             "samples": _json(self.values),
             "history": [_row(entry) for entry in self.entries],
             "idle": [_place(event) | {"reason": event.text} for event in self.idle],
+            "beside": [_place(event) for event in self.beside],
         }
 
 
@@ -271,6 +274,7 @@ class PixelObserver(Observer):
         self.ended = False
         self._entries: list[Entry] = []
         self._idle: list[Event] = []
+        self._beside: list[Event] = []
         self._place: Place | None = None
         self._row: FormatRow | None = None
         self._final: bytes | None = None
@@ -316,10 +320,13 @@ class PixelObserver(Observer):
     def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Append what the event did."""
         place, old = self._place, self._before
-        if packet is None and self._draws(event) and not self.ended:
-            self._idle.append(event)
         if place is not None and old is not None:
             self._add(event, packet, stage, (place, old, place.read()))
+        if self._draws(event) and not self.ended:
+            if packet is None:
+                self._idle.append(event)
+            elif self._examined is not None and not self._examined.fragments:
+                self._beside.append(event)
         if event.number >= self._last_number and not self.ended:
             self.ended, self._final = True, None if place is None else place.read()
 
@@ -451,6 +458,7 @@ class PixelObserver(Observer):
         return History(
             pixel.target, pixel.index, pixel.x, pixel.y, place.surface.format.sdk, pixel.sample,
             value, every, self._entries, *_size(place), tuple(self._idle),
+            tuple(self._beside),
         )  # fmt: skip
 
 

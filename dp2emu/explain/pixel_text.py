@@ -12,6 +12,9 @@ from dp2emu.explain.pixel_fragment import Verdict
 from dp2emu.explain.pixel_history import Entry, History, Rectangle
 from dp2emu.explain.pixel_place import Number
 
+_LISTED = 20
+"""Maximum number of draws beside the pixel that are listed."""
+
 
 def lines_of(history: History) -> Iterator[str]:
     """The lines of a history: the target, each event, its fragments, and the value at the end."""
@@ -29,6 +32,10 @@ def lines_of(history: History) -> Iterator[str]:
         yield from lines
     if not history.entries:
         yield "no event touched it"
+    if history.beside:
+        places = " ".join(event.address for event in history.beside[:_LISTED])
+        more = len(history.beside) - _LISTED
+        yield f"draws beside it: {places}" + (f" and {more} more" if more > 0 else "")
     chosen = "" if history.sample is None or not many else f" of sample {history.sample}"
     yield f"value{chosen}: {_numbers(history.value)}"
 

@@ -137,7 +137,7 @@ class Account(msgspec.Struct):
     between them; ``polls`` are all calls that could deliver answers of this kind: those from
     ``first`` to ``stop`` (None: to the last) did not have this one, and those before ``reached``
     came before its END was executed.  ``dropped`` is the call that superseded or deleted the
-    query.
+    query.  ``restarted`` are BEGINs before ``begin`` that had no END.
     """
 
     name: QueryName
@@ -156,6 +156,7 @@ class Account(msgspec.Struct):
     stop: int | None = None
     dropped: int | None = None
     formula: Formula | None = None
+    restarted: tuple[Event, ...] = ()
 
     def settle(self, state: State, dropped: int | None = None) -> None:
         """End the waiting for the answer: the next call is none that did not have it."""
@@ -238,6 +239,7 @@ class QueryAccounts(Observer):
         self._open: dict[QuerySlot, Interval] = {}
         self._logs: dict[int, CounterLog] = {}
         self._numbers: dict[QueryName, int] = {}
+        self._restarted: dict[QuerySlot, list[Event]] = {}
         self._polls: dict[_Source, list[Poll]] = {}
         self._due: dict[_Source, dict[int, Account]] = {}
         self._stale: dict[_Source, list[Account]] = {}
@@ -265,7 +267,10 @@ class QueryAccounts(Observer):
         self._enter(event, before=False)
         if isinstance(packet, BeginQuery) and self._name(packet.slot, event, stage) is not None:
             if packet.slot in self._open:
-                self._open.pop(packet.slot).end()
+                dropped = self._open.pop(packet.slot)
+                dropped.end()
+                if dropped.begin.kind is EventKind.QUERY_BEGIN:
+                    self._restarted.setdefault(packet.slot, []).append(dropped.begin)
             log = self._log_of(packet.slot.counters or stage.gpu.counters)
             self._open[packet.slot] = Interval(packet.slot, packet.generation, log, event)
 
@@ -316,7 +321,10 @@ class QueryAccounts(Observer):
         self._numbers[name] = number + 1
         formula = _formula(slot, self._options)
         begin = None if interval is None else interval.begin
-        account = Account(name, number, formula.name, begin, parts=parts, formula=formula)
+        account = Account(
+            name, number, formula.name, begin, parts=parts, formula=formula,
+            restarted=tuple(self._restarted.pop(slot, ())),
+        )  # fmt: skip
         self.accounts.append(account)
         return account
 

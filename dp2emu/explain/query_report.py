@@ -34,6 +34,7 @@ def row_of(account: Account) -> dict[str, Any]:
         "value": account.value,
         "begin": _place(account.begin),
         "end": _place(account.end),
+        "restarted": [_place(each) for each in account.restarted],
         "begun": None if report is None else report.begin.time,
         "ended": None if report is None else report.end.time,
         "visible": None if report is None else report.visible,
@@ -84,6 +85,8 @@ def lines(account: Account) -> Iterator[str]:
     """The account of an answer as lines of text."""
     value = "no answer yet" if account.end is None else _shown(account.value)
     yield f"{account.name} ({account.type}), answer {account.number}: {value}"
+    dropped = [f"    {event.title}, tick {event.time}" for event in account.restarted]
+    yield from _cut(dropped, "  dropped BEGINs, without an END before the next", "BEGINs")
     yield f"  began      {_began(account)}"
     yield f"  ended      {_ended(account)}"
     if account.report is not None:
@@ -96,7 +99,8 @@ def lines(account: Account) -> Iterator[str]:
 
 def _began(account: Account) -> str:
     if account.begin is None:
-        return "no BEGIN: the answer is of one moment, or of an empty interval"
+        of = "an empty interval" if account.counted else "one moment"
+        return f"no BEGIN: the answer is of {of}"
     time = account.begin.time if account.report is None else account.report.begin.time
     return f"{account.begin.title}, tick {time}"
 

@@ -12,7 +12,8 @@ from dp2emu.dp2.states.inspect import Facts
 from dp2emu.errors import Absent, Dp2Error
 from dp2emu.escaping import plain
 from dp2emu.explain.address import Address, find, matches
-from dp2emu.explain.creations import creations_of, objects_at
+from dp2emu.explain.arguments import arguments_of
+from dp2emu.explain.creations import STATES, creations_of, objects_at
 from dp2emu.explain.playback import events_of, reasons_told
 from dp2emu.explain.resources import Subject, bound_vertices, constants_by_name, write_pictures
 from dp2emu.explain.setters import (
@@ -93,7 +94,8 @@ def state_at(
 ) -> Facts:
     """The state at an address as a JSON object (``snapshot.snapshot``), with what ``looked`` adds.
 
-    ``created`` has the calls of the Direct3D 10/11 DDI that created the objects in it.
+    ``arguments`` are those of the token that executes next, or of the call of the Direct3D 10/11
+    DDI; ``created`` has the calls of the DDI that created the objects in it.
 
     Raises UsageError if the capture has no such place.
     """
@@ -101,14 +103,15 @@ def state_at(
         at = moment_of(capture, address, options=options)
     visit = None if looked is None else looked.facts
     facts = snapshot(capture, at, options=options, fault=fault, visit=visit)
-    created = creations_of(capture, facts)
-    return {**facts, "address": address.text} | ({"created": created} if created else {})
+    more = {"arguments": arguments_of(capture, facts), "created": creations_of(capture, facts)}
+    place = {key: facts.pop(key) for key in _PLACE if key in facts} | {"address": address.text}
+    return place | {key: value for key, value in more.items() if value} | facts
 
 
 # What changed
 
-_PLACE = frozenset(("schema", "address", "call", "token", "offset", "next", "entry", "created"))
-"""Keys of a state that tell where it was taken, and where its objects were created."""
+_PLACE = "schema", "call", "token", "offset", "next", "entry", "address"
+"""Keys of a state that tell where it was taken."""
 
 
 class Change(NamedTuple):
@@ -120,10 +123,17 @@ class Change(NamedTuple):
 
 
 def changes(before: Facts, after: Facts) -> Iterator[Change]:
-    """Yield the facts that differ between two states, in the order of their keys."""
+    """Yield the facts that differ between two states, in the order of their keys; arguments only
+    if both are those of the same token or function.
+    """
+    one, other = (each.get(_ARGUMENTS, {}).get("name") for each in (before, after))
+    without = {*_PLACE, "created", *([] if one == other else [_ARGUMENTS])}
     for key in dict.fromkeys((*before, *after)):
-        if key not in _PLACE:
+        if key not in without:
             yield from _differing((key,), before.get(key), after.get(key))
+
+
+_ARGUMENTS = "arguments"
 
 
 def _differing(path: tuple[str, ...], before: Any, after: Any) -> Iterator[Change]:
@@ -154,7 +164,8 @@ def found_setters(
     """The setters between two states (``setters.setters_of``), by one playback unless nothing
     differs and none of what was set ``again`` is wanted; None if there are too many steps.
     """
-    paths = [change.path for change in changes(before, after)]
+    changed = (change.path for change in changes(before, after))
+    paths = [path for path in changed if path[0] != _ARGUMENTS]  # which nothing sets
     if not paths and not again:
         return NO_SETTERS
     return setters_of(capture, before, after, paths, options=options)
@@ -246,7 +257,16 @@ def _created(before: Facts, after: Facts) -> dict[str, tuple[str | None, str | N
 
 
 def _created_lines(before: Facts, after: Facts) -> Iterator[str]:
+    """Lines with the calls that created the objects to which changes belong, without state
+    objects, which the line of a change names.
+    """
+    told = {
+        name for change in changes(before, after) for facts in (before, after)
+        for name in objects_at(facts, change.path, STATES)
+    }  # fmt: skip
     for name, (old, new) in _created(before, after).items():
+        if name in told:
+            continue
         there = f", there by {new}" if old and new and old != new else ""
         yield f"{name}: created by {old or new}{there}"
 
@@ -267,9 +287,8 @@ def changes_text(
     for change in changes(before, after):
         changed, last = found.changed.get(change.path), found.last.get(change.path)
         end = "" if changed is None else f", set by {changed}"
-        lines.append(
-            _line(change, before, after) + end + ("" if changed == last else f", again by {last}")
-        )
+        end += "" if changed == last else f", again by {last}"
+        lines.append(_line(change, before, after) + end + _creator(change, after))
     if setters is None:
         lines.append(f"setters unknown: more than {STEPS} tokens or calls between the places")
     for path, value, setter in set_again(before, after, found) if again else ():
@@ -282,6 +301,17 @@ def _line(change: Change, before: Facts, after: Facts) -> str:
     path = change.path
     old = _brief(path, change.before, before.get("interface"))
     return f"{'.'.join(path)}: {old} -> {_brief(path, change.after, after.get('interface'))}"
+
+
+_OF_CALL = ("BlendFactor", "SampleMask", "StencilRef")
+"""Facts beside a state object that are arguments of the call that sets it."""
+
+
+def _creator(change: Change, facts: Facts) -> str:
+    """The state object to which a change belongs in a state, with the call that created it."""
+    created = {} if change.path[-1] in _OF_CALL else facts.get("created", {})
+    names = [name for name in objects_at(facts, change.path, STATES) if name in created]
+    return f" ({names[0]}, created by {created[names[0]]})" if names else ""
 
 
 def _text(lines: list[str]) -> str:
@@ -319,7 +349,7 @@ def differences_text(
     for change in changes(here, there):
         pairs = (("set by", set_here.of(change.path)), ("there by", set_there.of(change.path)))
         ends = [f", {words} {setter}" for words, setter in pairs if setter is not None]
-        lines.append(_line(change, here, there) + "".join(ends))
+        lines.append(_line(change, here, there) + "".join(ends) + _creator(change, here))
     return _text([*lines, *_created_lines(here, there)])
 
 

@@ -140,12 +140,11 @@ def command_text(call: Call, contexts: Contexts, number: int | None = None) -> I
             yield paragraph.placed(f"{number}:{token}")
 
 
-def token_text(call: Call, contexts: Contexts, number: int) -> list[str]:
-    """The lines of token ``number`` of a call, without indents and comments; [] without it."""
+def token_texts(call: Call, contexts: Contexts) -> Iterator[list[str]]:
+    """The lines of each token of a call, without indents and comments."""
     for paragraph, _, token in _command_paragraphs(call, contexts):
-        if token == number:
-            return [shown.line.text for shown in paragraph.lines]
-    return []
+        if token is not None:
+            yield [shown.line.text for shown in paragraph.lines]
 
 
 def _command_paragraphs(

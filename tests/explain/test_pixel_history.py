@@ -18,6 +18,7 @@ from dp2emu.dp2.call import Call
 from dp2emu.dp2.context import Context
 from dp2emu.dp2.driver import Driver
 from dp2emu.explain import Pixel, events_of, history_of
+from dp2emu.explain.events import EventKind
 from dp2emu.explain.pixel_place import Place, value_of
 from dp2emu.explain.pixel_probe import Examined, examine
 from dp2emu.explain.pixel_text import lines_of
@@ -268,3 +269,16 @@ def test_a_fault_for_want_of_memory_in_the_first_pass_is_told_once(
             capture, Pixel(186, 121), watcher=Watcher(lambda error: told.append(str(error)))
         )
     assert ["out of memory" in each for each in told] == [True]
+
+
+def test_draws_whose_primitives_are_elsewhere_are_beside_the_pixel() -> None:
+    with opened(FIRST_LIGHT) as capture:
+        history = history_of(capture, Pixel(186, 121))
+        draws = [each for each in events_of(capture) if each.kind is EventKind.DRAW]
+    touching = {entry.event.number for entry in history.entries}
+    assert [each.number for each in history.beside] == [
+        each.number for each in draws if each.number not in touching
+    ]
+    assert len(history.beside) > 3
+    places = [row["event"] for row in history.document()["beside"]]
+    assert f"draws beside it: {' '.join(places)}" in list(lines_of(history))

@@ -169,6 +169,27 @@ def test_an_answer_tells_what_a_response_waited_for() -> None:
     assert account.delivery.time >= account.report.visible
 
 
+def test_a_begin_without_an_end_before_the_next_is_told() -> None:
+    begins = [issue(5, BEGIN), clear(1), issue(5, BEGIN), clear(2), issue(5, BEGIN)]
+    calls = called(create(5, OCCLUSION), *begins, issue(5, END)), called(issue(5, END))
+    first, second = accounts(*calls, query="5")
+    assert [event.place for event in first.restarted] == ["0:1", "0:3"]
+    assert first.begin is not None and first.begin.place == "0:5"
+    assert [row["place"] for row in row_of(first)["restarted"]] == ["0:1", "0:3"]
+    told = list(lines(first))
+    assert told[1:4] == [
+        "  dropped BEGINs, without an END before the next",
+        "    E0 0:1 ISSUEQUERY, tick 0", "    E2 0:3 ISSUEQUERY, tick 0",
+    ]  # fmt: skip
+    assert second.restarted == () and second.begin is None
+    assert list(lines(second))[1] == "  began      no BEGIN: the answer is of an empty interval"
+
+
+def test_an_answer_without_begin_is_of_a_moment_or_an_empty_interval() -> None:
+    (event,) = accounts(called(create(5, EVENT), issue(5, END)))
+    assert list(lines(event))[1] == "  began      no BEGIN: the answer is of one moment"
+
+
 def test_an_answer_without_room_waits_for_it() -> None:
     with opened(FOLDER / "response_continue.dp2") as capture:
         found = accounts_of(capture)

@@ -30,7 +30,7 @@ from dp2emu.explain.state import (
     state_at,
 )
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
-from tests.explain.opening import REAL, opened
+from tests.explain.opening import FIRST_LIGHT, REAL, opened
 from tests.replay.authoring import (
     END,
     EVENT,
@@ -128,12 +128,28 @@ def test_objects_of_direct3d_11_have_the_call_that_created_them() -> None:
     bound = [after["IASetInputLayout"]["layout"], after["VSSetShader"]["shader"], name]
     assert {*bound, *after["resources"]} <= set(after["created"])
     text = changes_text(before, after)
-    assert f"\n{name}: created by {number} CreateRasterizerState\n" in text
+    (line,) = (each for each in text.splitlines() if each.startswith("RSSetState.state: "))
+    assert line.endswith(f" ({name}, created by {number} CreateRasterizerState)")
+    shader = after["VSSetShader"]["shader"]
+    assert f"\n{shader}: created by {after['created'][shader]}\n" in text
+    assert "OMSetBlendState.BlendFactor: 1.0 1.0 1.0 1.0 -> 0.0 0.0 0.0 0.0\n" in text
     assert "IASetInputLayout.elements.0: none -> InputSlot=0 " in text and "{" not in text
     document = changes_json(before, after)
     assert document["created"][name] == {"at": None, "against": after["created"][name]}
     assert before["IASetPrimitiveTopology"] == "D3D10_PRIMITIVE_TOPOLOGY_UNDEFINED"
     assert "created" not in _state("E0")
+
+
+def test_arguments_differ_at_places_of_the_same_token_and_nothing_sets_them() -> None:
+    with opened(FIRST_LIGHT) as capture:
+        states = [state_at(capture, parse_address(each)) for each in ("E3", "E4", "E2", "E1")]
+        draw, other, _, clear = states
+        found = found_setters(capture, draw, other)
+    assert found == Setters({}, {}, {})
+    (change,) = changes(draw, other)
+    assert change.path == ("arguments", "1")
+    assert [each.split()[1] for each in change[1:]] == ["VStart=6", "VStart=9"]
+    assert not [each for each in changes(clear, draw) if each.path[0] == "arguments"]
 
 
 def _setter(records: tuple[Record, ...], before: str, after: str) -> Setter | None:

@@ -14,7 +14,13 @@ function place(event) {
   return event.item ? `${token}.${event.item}` : token;
 }
 
-const naming = events.map((event) => [`e${event.number}`, event.name, event.reason, event.kind, ...event.markers, event.topology,
+// What an event does with a query: "begin 3"; empty for another event.
+function asked(event) {
+  const word = { query_begin: "begin", query_end: "end" }[event.kind];
+  return word && event.query !== null ? `${word} ${event.query}` : "";
+}
+
+const naming = events.map((event) => [`e${event.number}`, event.name, event.reason, asked(event), event.kind, ...event.markers, event.topology,
   ...event.shaders.map((at) => model.shaders[at]?.name), ...event.targets.map((at) => model.surfaces[at]?.label)]
   .filter(Boolean).join(" ").toLowerCase());
 
@@ -134,9 +140,10 @@ class EventList {
     row.style.top = `${at * ROW}px`;
     row.style.paddingLeft = `${10 + (event ? line.depth * 10 : 0)}px`;
     if (!event) { append(row, [element("span", { title: line.title }, line.title)]); return row; }
-    const what = element("span", { class: "what" }, element("span", { class: `dot ${event.kind}` }), element("b", { title: event.reason || event.name }, event.name), event.reason ? element("span", { class: "quiet" }, ` ${event.reason}`) : null);
+    const more = event.reason || asked(event);
+    const what = element("span", { class: "what" }, element("span", { class: `dot ${event.kind}` }), element("b", { title: more || event.name }, event.name), more ? element("span", { class: "quiet" }, ` ${more}`) : null);
     append(row, [element("span", { class: faulty.has(event.number) ? "no hit" : "no" }, `E${event.number}`), what,
-      element("span", { class: "at" }, place(event)), element("span", { class: "px" }, event.pixels ? grouped(event.pixels) : "")]);
+      element("span", { class: "at" }, place(event)), element("span", { class: "px" }, event.pixels || event.kind === "draw" ? grouped(event.pixels) : "")]);
     return row;
   }
 

@@ -22,11 +22,19 @@ function stateAt(event) {
     }
   }
   for (const [path, value] of changed) if (value === now.get(path)) changed.delete(path);
-  return { now, by, changed, since: draw, start: steps.length > 0 && steps[0][0] === event.number };
+  const fresh = event.kind === "draw" && !draw;
+  return { now, by, changed, since: draw, start: fresh || (steps.length > 0 && steps[0][0] === event.number) };
 }
 
 const sdkNames = new Map(model.state.names.map(([path, value, name]) => [`${path} ${value}`, name]));
 const valueOf = (at, path) => at === undefined ? "–" : shown(model.state.values[at]) + (sdkNames.has(`${path} ${at}`) ? ` ${sdkNames.get(`${path} ${at}`)}` : "");
+
+// The call that created the object that a value names, such as "rasterizer state 14".
+function creator(at) {
+  const [, number] = /^[a-z ]+ (\d+)$/.exec(model.state.values[at] ?? "") ?? [];
+  const call = number && model.state.created[number];
+  return call ? element("span", { class: "quiet" }, ` created by ${call}`) : null;
+}
 
 class Facts {
   constructor(go) {
@@ -76,6 +84,7 @@ class Facts {
         ["Time", code(`${grouped(event.time)} ticks`)],
         ["Markers", event.markers.join(" › ")],
         ["Does nothing", event.reason || null],
+        ["Arguments", event.arguments.length ? event.arguments.map((line) => element("div", {}, code(line))) : null],
         ["Primitives", event.primitives ? element("span", {}, code(grouped(event.primitives)), ` ${event.topology}`) : null],
         [event.kind === "draw" ? "Samples passed" : "Texels written", event.kind === "draw" || event.pixels ? code(grouped(event.pixels)) : null],
         ["Targets", event.targets.length ? event.targets.map((at) => element("div", {}, this.surfaceLink(at))) : null],
@@ -111,7 +120,7 @@ class Facts {
     const field = element("input", { type: "search", placeholder: "Find a state or value", "aria-label": "Find a state", id: "find-state", value: this.text, autocomplete: "off" });
     field.addEventListener("input", () => { this.text = field.value; this.draw(); const again = byId("find-state"); again.focus(); again.setSelectionRange(99, 99); });
     const before = since ? [" since the previous draw ", element("button", { class: "link", type: "button", onclick: () => this.go({ event: since.number }) }, `E${since.number}`)] : [" since the event before"];
-    const title = start ? "State at the first event" : [changed.size ? count(changed.size, "change") : "No change", ...before];
+    const title = start ? `State at the first ${event.kind === "draw" ? "draw" : "event"}` : [changed.size ? count(changed.size, "change") : "No change", ...before];
     const box = element("div", { class: "filter" }, element("div", { class: "row" }, field), segment("Shown", [[false, "Changed"], [true, "All"]], this.all, (all) => { this.all = all; this.draw(); }));
     box.style.cssText = "padding:10px 0 6px;border:0";
     return [element("h2", {}, title), box, rows.length ? this.groups(rows, now, by, start ? new Map() : changed)
@@ -127,9 +136,9 @@ class Facts {
       groups.get(key).push([rest.length ? rest.join(" · ") : group, at]);
     }
     const columns = rows.some((at) => by.get(at)) ? [["Name", ""], ["Value", ""], ["Set by", ""]] : [["Name", ""], ["Value", ""]];
-    const value = (at) => changed.has(at)
+    const value = (at) => [changed.has(at)
       ? element("span", { class: "mono" }, element("del", {}, valueOf(changed.get(at), at)), " → ", element("ins", {}, valueOf(now.get(at), at)))
-      : code(valueOf(now.get(at), at));
+      : code(valueOf(now.get(at), at)), creator(now.get(at))];
     return [...groups].map(([group, list]) => [element("h3", {}, group.replaceAll("_", " ")), table(group, columns,
       list.map(([name, at]) => [code(name), value(at), element("span", { class: "quiet" }, by.get(at) ?? "")].slice(0, columns.length)))])
       .concat(rows.length > 1500 ? [[element("p", { class: "quiet" }, `${grouped(rows.length - 1500)} more: narrow the search.`)]] : []);

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from dp2emu.argument_check import checked
-from dp2emu.capture.records import Annotation, Pictured, Record
+from dp2emu.capture.records import Annotation, EntryCalled, Pictured, Record
 from dp2emu.diff.images import EXACT, Allowance
 from dp2emu.diff.judging import References
 from dp2emu.dp2.call import Call
@@ -18,10 +18,12 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Token
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
+from dp2emu.explain.creations import made_by
 from dp2emu.explain.events import Event, EventKind, Origin, written_surfaces
 from dp2emu.explain.pass_graph import PassGraph
 from dp2emu.explain.playback import Observer, Playback, Stage
 from dp2emu.explain.query_account import QueryAccounts
+from dp2emu.explain.report.arguments import Arguments
 from dp2emu.explain.report.copies import Copied, copied_by
 from dp2emu.explain.report.differences import KeepingJudge
 from dp2emu.explain.report.histories import Histories, Spot, affordable, histories
@@ -33,6 +35,7 @@ from dp2emu.explain.report.shaders import ShaderTexts, assemblies_of
 from dp2emu.explain.report.states import Changes, StateSteps
 from dp2emu.explain.report.targets import TargetPictures, format_name
 from dp2emu.explain.report.textures import TextureContents
+from dp2emu.explain.setters import Setter
 from dp2emu.gpu.command.packets import Draw, Packet
 from dp2emu.gpu.command.queries import COUNTER_NAMES
 from dp2emu.gpu.device.timing import Timing
@@ -62,6 +65,7 @@ class _Issued(NamedTuple):
 
     changes: Changes
     assemblies: dict[str, str]
+    arguments: list[str]
 
 
 class Collector(Observer):
@@ -82,8 +86,10 @@ class Collector(Observer):
         self.shaders = ShaderTexts()
         self.textures = TextureContents()
         self.meshes = Meshes()
+        self.arguments = Arguments()
         self.shown_by: dict[int, int] = {}
         self.labels: dict[int, str] = {}
+        self.created: dict[int, str] = {}
         self._wanted = wanted
         self._issued: dict[Origin, _Issued] = {}
         self._frame = 0
@@ -144,7 +150,9 @@ class Collector(Observer):
         setter = self.settings.setter_in(context)
         last = self.states.changes(context, facts, setter) if facts else {}
         changes = self.settings.issued(origin, last)
-        self._issued[origin] = _Issued(changes, assemblies_of(facts))
+        wanted = self._wanted == EVERY or self._next_is_shown()
+        arguments = self.arguments.lines(origin) if wanted else []
+        self._issued[origin] = _Issued(changes, assemblies_of(facts), arguments)
         self._times[origin] = stage.gpu.now
 
     def issued_at(self, origin: Origin) -> int | None:
@@ -156,8 +164,12 @@ class Collector(Observer):
         the last call set.
         """
         self.settings.performing(record, stage, wanted=self._next_is_shown())
+        self.arguments.performing(record)
         if isinstance(record, Pictured):
             self.shown_by[record.call] = stage.shown(record)
+        elif isinstance(record, EntryCalled):
+            creator = Setter(str(stage.player.tally.entries), record.entry)
+            self.created |= dict.fromkeys(made_by(record), str(creator))
         elif isinstance(record, Annotation):
             handle = stage.labelled(record)
             if handle is not None:
@@ -198,7 +210,7 @@ class Collector(Observer):
         if event.kind is EventKind.DRAW:
             self._draws += 1
             self._drawn_to = next(iter(event.targets), self._drawn_to)
-        issued = self._issued.get(event.origin) or _Issued({}, {})
+        issued = self._issued.get(event.origin) or _Issued({}, {}, [])
         if event.item == 0:
             context = str(event.origin.device)
             self.states.add(event.number, context, issued.changes, wanted=shown)
@@ -214,6 +226,7 @@ class Collector(Observer):
         moved = [after - before for after, before in zip(now, self._before, strict=True)]
         self.events.append(
             _row(event) | {
+                "arguments": issued.arguments,
                 "shaders": self.shaders.numbers(packet, issued.assemblies),
                 "textures": self.textures.numbers(packet, stage.handle),
                 "mesh": self._mesh,
@@ -262,6 +275,7 @@ def _row(event: Event) -> dict[str, Any]:
         "topology": event.topology,
         "targets": list(event.targets),
         "pixels": event.pixels,
+        "query": event.query,
     }
 
 
@@ -341,7 +355,7 @@ def _model(found: Collector, tally: Tally, title: str) -> dict[str, Any]:
         "surfaces": found.surfaces,
         "series": found.targets.rows(),
         "blobs": found.targets.blobs.texts,
-        "state": found.states.row(),
+        "state": found.states.row() | {"created": found.created},
         "shaders": found.shaders.rows,
         "textures": found.textures.rows,
         "meshes": found.meshes.rows,
@@ -415,5 +429,7 @@ def _notes(found: Collector) -> Iterable[str]:
             f"{found.uncompared} compared pictures are not here: those that differ least; "
             "dp2emu replay --png writes all."
         )
+    if found.arguments.without:
+        yield f"{found.arguments.without} events have no arguments here; dp2emu dump shows them."
     if found.textures.without:
         yield f"{found.textures.without} textures have no picture here."

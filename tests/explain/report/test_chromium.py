@@ -360,6 +360,29 @@ def test_a_pixel_leads_to_the_clear_or_to_the_draw_behind_it_that_did_nothing(
     assert event["reason"] in shown.text("#facts dl")
 
 
+def test_a_draw_has_arguments_and_a_query_its_number_in_the_list(
+    visit: Any, first_light: dict[str, Any]
+) -> None:
+    shown = visit(first_light, "#view=frame&e=3")
+    shown.settled("#facts dl", "primType=D3DPT_TRIANGLELIST VStart=6 PrimitiveCount=1")
+    begins = [each for each in first_light["events"] if each["kind"] == "query_begin"]
+    assert begins
+    for event in begins:
+        row = shown.page.locator(f"#event-{event['number']}")
+        what = " ".join(row.locator(".what").inner_text().split())
+        assert what == f"{event['name']} begin {event['query']}"
+
+
+def test_the_first_draw_shows_its_whole_state_with_creators(
+    visit: Any, resolved: dict[str, Any]
+) -> None:
+    draw = min(each["number"] for each in resolved["events"] if each["kind"] == "draw")
+    shown = visit(resolved, f"#view=frame&e={draw}&tab=state")
+    shown.settled("#facts h2", "State at the first draw")
+    row = " ".join(shown.text("#facts tr:has-text('rasterizer state')").split())
+    assert "created by" in row and "CreateRasterizerState" in row
+
+
 def test_a_query_shows_the_account_that_why_prints(
     visit: Any, first_light: dict[str, Any]
 ) -> None:

@@ -23,7 +23,7 @@ from dp2emu.explain.pixel_fragment import DepthSeen, Verdict
 from dp2emu.explain.pixel_history import Entry, History, Pixel, default_target, history_of
 from dp2emu.explain.pixel_survey import Reach
 from dp2emu.explain.playback import Observer, Stage, events_of, play
-from dp2emu.explain.report import differences, queries, setting_steps, shaders, targets
+from dp2emu.explain.report import arguments, differences, queries, setting_steps, shaders, targets
 from dp2emu.explain.report.copies import Copied
 from dp2emu.explain.report.differences import KeepingJudge, pictures_of
 from dp2emu.explain.report.histories import Spot, affordable, differing, histories, history_row
@@ -221,6 +221,36 @@ def test_queries_have_their_times_and_where_they_were_delivered() -> None:
         known = [time for time in times if time is not None]
         assert known == sorted(known)
         assert (row["state"] == "delivered") == (row["offset"] is not None)
+
+
+def test_events_have_the_arguments_that_state_shows() -> None:
+    (trace,) = (path for path in REAL if path.stem == "sokol_texcube")
+    for path in (FIRST_LIGHT, trace):
+        with opened(path) as capture:
+            events = report_model(capture)["events"]
+            draws = [each for each in events if each["kind"] == "draw"]
+            for event in (draws[0], draws[-1]):
+                facts = state_at(capture, parse_address(f"E{event['number']}"))["arguments"]
+                values = [line.partition(": ")[2] or line for line in event["arguments"]]
+                assert values == list(facts.values())[1:] != []
+
+
+def test_events_beyond_the_room_of_a_page_have_no_arguments(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(arguments, "CHARACTERS", 0)
+    with opened(FIRST_LIGHT) as capture:
+        model = report_model(capture)
+    assert len([each for each in model["events"] if each["arguments"]]) == 1
+    assert any("events have no arguments here" in note for note in model["notes"])
+
+
+def test_objects_of_a_page_have_the_call_that_created_them() -> None:
+    (trace,) = (path for path in REAL if path.stem == "sokol_texcube")
+    with opened(trace) as capture:
+        created = report_model(capture)["state"]["created"]
+        known = state_at(capture, parse_address("E3"))["created"]
+    assert known.items() <= {name: created.get(int(name.split()[-1])) for name in known}.items()
 
 
 def test_an_answer_has_the_account_that_why_prints(monkeypatch: pytest.MonkeyPatch) -> None:
