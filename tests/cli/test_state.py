@@ -75,10 +75,11 @@ def test_state_of_a_direct3d_11_device_has_the_names_of_the_api(tmp_path: Path) 
     ran = dp2emu("state", path, "--at", "1")
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.decode().splitlines()
-    assert lines[:6] == [
-        "schema: 1", "call: 1", "token: none", "entry: IaSetTopology", "device: 1",
-        "interface: D3D10_0",
+    assert lines[:9] == [
+        "schema: 1", "call: 1", "token: none", "entry: IaSetTopology", "address: 1", "arguments",
+        "  name: IaSetTopology", "  topology: D3D10_PRIMITIVE_TOPOLOGY_TRIANGLELIST", "device: 1",
     ]  # fmt: skip
+    assert lines[9] == "interface: D3D10_0"
     assert "IASetPrimitiveTopology: D3D10_PRIMITIVE_TOPOLOGY_TRIANGLELIST" in lines
     assert "RSSetScissorRects: none" in lines
     facts = json.loads(dp2emu("state", path, "--at", "6", "--json").out)
