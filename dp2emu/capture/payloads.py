@@ -431,12 +431,19 @@ def _entry_name(entry: str) -> bytes:
     return entry.encode()
 
 
+@lru_cache(maxsize=1024)
+def _entry_text(name: bytes) -> str:
+    """A function's name from its bytes.  Raises CaptureError if it names none."""
+    entry = str(name, "latin-1")
+    if len(name) > _LONGEST_NAME or not ENTRY.fullmatch(entry):
+        raise CaptureError(f"{entry[:40]!a} names no function")
+    return entry
+
+
 def _unpack_entry(payload: Payload, time: int) -> Record:
     device, interface, name_bytes, value_bytes = _ENTRY.unpack(payload)
     _, name, data = _split(payload, _ENTRY.size, name_bytes, value_bytes)
-    entry = str(name[:_LONGEST_NAME], "latin-1")
-    if name_bytes > _LONGEST_NAME or not ENTRY.fullmatch(entry):
-        raise CaptureError(f"{entry[:40]!a} names no function")
+    entry = _entry_text(bytes(name[: _LONGEST_NAME + 1]))
     parts, call = unpack(data), None
     if isinstance(parts, tuple) and len(parts) == _PARTS + 1:
         parts, call = parts[:_PARTS], _api_call(parts[_PARTS])

@@ -60,7 +60,6 @@ Value: TypeAlias = int | float | str | bytes | Memory | Structure | tuple["Value
 
 _NONE, _WHOLE, _NEGATIVE, _FLOAT, _TEXT, _BYTES, _MEMORY, _LIST, _STRUCTURE = range(9)
 _U32, _U64, _I64, _F64 = (struct.Struct(f"<{letter}") for letter in "IQqd")
-_PAIR = struct.Struct("<QQ")
 
 
 def pack(value: Value) -> bytes:
@@ -73,7 +72,10 @@ def pack(value: Value) -> bytes:
 def unpack(data: bytes | memoryview) -> Value:
     """The value that ``data`` encodes.  Raises CaptureError if it is not exactly one value."""
     reader = _Reader(memoryview(data))
-    value = reader.read(0)
+    try:
+        (value,) = reader.elements(1, 0)
+    except struct.error:
+        raise _ends_early() from None
     if reader.at != len(data):
         raise CaptureError(f"{len(data) - reader.at} bytes behind a value")
     return value
@@ -162,69 +164,109 @@ integers from 0 and memory, which are most of all values."""
 
 
 class _Reader:
-    """A parser of values.  Mutable: ``at`` is the offset of the next byte."""
+    """A parser of values.  Mutable: ``at`` is the offset of the next byte, and ``contents`` the
+    number of bytes so far that are contents of ``bytes``.
+    """
 
     def __init__(self, data: memoryview) -> None:
-        self.at = 0
+        self.at = self.contents = 0
         self._data = data
-        self._plain = 0
 
-    def read(self, depth: int) -> Value:
-        """The next value.  Raises CaptureError."""
-        if depth > NESTING:
+    def elements(self, count: int, depth: int) -> tuple[Value, ...]:
+        """The next ``count`` values, ``depth`` levels deep.  Raises CaptureError, or struct.error
+        at the end of the data.
+        """
+        data, values = self._data, list[Value]()
+        if count > len(data) - self.at:  # an element has a byte at least
+            raise _ends_early()
+        if depth > NESTING and count:
             raise CaptureError(f"values nest deeper than {NESTING}")
-        tag = self._take(1)[0]
-        if tag >= len(_GET):
-            raise CaptureError(f"a value with tag {tag}")
-        return _GET[tag](self, depth)
-
-    def _take(self, size: int, plain: bool = True) -> memoryview:
-        if size > len(self._data) - self.at:
-            raise CaptureError("a value ends too early")
-        self._plain += size if plain else 0
-        if self._plain > PLAIN_BYTES:
-            raise CaptureError(f"a value of more than {PLAIN_BYTES} bytes")
-        self.at += size
-        return self._data[self.at - size : self.at]
+        for _ in range(count):
+            if self.at >= len(data):
+                raise _ends_early()
+            tag = data[self.at]
+            self.at += 1
+            if tag == _WHOLE:  # most values are: no call
+                values += _U64.unpack_from(data, self.at)
+                self.at += _U64.size
+            elif tag < len(_GET):
+                values.append(_GET[tag](self, depth))
+            else:
+                raise CaptureError(f"a value with tag {tag}")
+            if self.at - self.contents > PLAIN_BYTES:
+                raise CaptureError(f"a value of more than {PLAIN_BYTES} bytes")
+        return tuple(values)
 
     def _number(self, form: struct.Struct) -> Any:
-        return form.unpack(self._take(form.size))[0]
+        """The next number.  Raises struct.error at the end of the data."""
+        (value,) = form.unpack_from(self._data, self.at)
+        self.at += form.size
+        return value
 
-    def _negative(self, depth: int) -> Value:
+    def _take(self) -> memoryview:
+        """The bytes of a text or of ``bytes``, which follow their number."""
+        start = self.at + _U32.size
+        self.at = start + self._number(_U32)
+        if self.at > len(self._data):
+            raise _ends_early()
+        return self._data[start : self.at]
+
+    def negative(self, depth: int) -> Value:
+        """The number below 0 that comes next."""
         value = int(self._number(_I64))
         if value >= 0:
             raise CaptureError(f"{value} stored as a number below 0")
         return value
 
-    def _text(self, depth: int) -> str:
+    def real(self, depth: int) -> Value:
+        """The float that comes next."""
+        return float(self._number(_F64))
+
+    def text(self, depth: int) -> Value:
+        """The text that comes next."""
         try:
-            return str(self._take(self._number(_U32)), "utf-8")
+            return str(self._take(), "utf-8")
         except UnicodeDecodeError as error:
             raise CaptureError(f"text that is not UTF-8: {error.reason}") from error
 
-    def _structure(self, depth: int) -> Value:
+    def content(self, depth: int) -> Value:
+        """The ``bytes`` that come next."""
+        found = bytes(self._take())
+        self.contents += len(found)
+        return found
+
+    def memory(self, depth: int) -> Value:
+        """The memory that comes next."""
+        return Memory(self._number(_U64), self._number(_U64))
+
+    def sequence(self, depth: int) -> Value:
+        """The list that comes next."""
         count = self._number(_U32)
-        name = self.read(depth + 1)
+        return self.elements(count, depth + 1) if count else ()
+
+    def structure(self, depth: int) -> Value:
+        """The structure that comes next."""
+        count = self._number(_U32)
+        (name,) = self.elements(1, depth + 1)
         if not isinstance(name, str) or not NAME.fullmatch(name):
             raise CaptureError(f"{name!r:.40} names no structure")
-        return Structure(name, self._elements(count, depth))
+        return Structure(name, self.elements(count, depth + 1))
 
-    def _elements(self, count: int, depth: int) -> tuple[Value, ...]:
-        if count > len(self._data) - self.at:  # an element has a byte at least
-            raise CaptureError("a value ends too early")
-        return tuple(self.read(depth + 1) for _ in range(count))
+
+def _ends_early() -> CaptureError:
+    return CaptureError("a value ends too early")
 
 
 _GET: tuple[Callable[[_Reader, int], Value], ...] = (
     lambda reader, depth: None,
     lambda reader, depth: int(reader._number(_U64)),
-    _Reader._negative,
-    lambda reader, depth: float(reader._number(_F64)),
-    _Reader._text,
-    lambda reader, depth: bytes(reader._take(reader._number(_U32), plain=False)),
-    lambda reader, depth: Memory(*_PAIR.unpack(reader._take(_PAIR.size))),
-    lambda reader, depth: reader._elements(reader._number(_U32), depth),
-    _Reader._structure,
+    _Reader.negative,
+    _Reader.real,
+    _Reader.text,
+    _Reader.content,
+    _Reader.memory,
+    _Reader.sequence,
+    _Reader.structure,
 )
 """Functions (reader, depth) that parse the content of a serialized value; the index is its tag, 0
 to 8."""

@@ -69,7 +69,9 @@ def table(events: Sequence[Event], wanted: Collection[str] = ()) -> Iterator[str
     """The lines of a table of events, with a header; columns without a value are left out unless
     they are ``wanted``.  Texts are cut, but in the last column.
     """
-    rows = [{name: plain(_cell(name, row_of(e)[name])) for name in COLUMNS} for e in events]
+    rows = [
+        {name: plain(_cell(name, row[name])) for name in COLUMNS} for row in map(row_of, events)
+    ]
     always = {*_ALWAYS, *wanted}
     used = [
         name for name in COLUMNS if name in always or any(row[name] not in _NONE for row in rows)

@@ -195,6 +195,10 @@ class WorkBudget:
         units = UNITS[type(packet)](packet) if type(packet) in UNITS else 0
         self.spend(pixels=max(work.pixels, work.pixel_bytes // 4, units))
 
+    def shaded(self, draw: Draw, work: Work) -> None:
+        """Count the fragments of a draw whose vertices are counted already."""
+        self.spend(pixels=work.fragments, instructions=work.fragments * pixel_cost(draw))
+
     def drawn(self, like: Draw, work: Work) -> None:
         """Count the work of draws that have the same state as ``like``."""
         instructions = work.vertices * vertex_cost(like) + work.fragments * pixel_cost(like)

@@ -438,9 +438,9 @@ class Player:
         Later pictures are of the surfaces of this interface, unless the capture had a
         D3dDrawPrimitives2 call before.  Raises Unsupported for a rig without the interface.
         """
-        from dp2emu.replay.facade import Facade
-
         if self._facade is None:
+            from dp2emu.replay.facade import Facade
+
             if not isinstance(self._rig, Driver):
                 raise Unsupported(f"Direct3D 10/11 interface of {type(self._rig).__name__}")
             self._facade = Facade(self._rig.gpu)

@@ -232,3 +232,19 @@ def test_every_depth_buffer_tests_and_stores(format: DxgiFormat) -> None:
         place = row.stencil.shift // 8
         assert (words[:, : SIZE // 2, place] == 0x22).all()
         assert (words[:, SIZE // 2 :, place] == 0x21).all()
+
+
+@pytest.mark.parametrize("run", ["reference", "jit"])
+def test_zeros_of_either_sign_are_different_blend_factors(run: str) -> None:
+    rendering = Rendering(adapter=Adapter(Gpu(run=engine(run))))
+    resource = rendering.texture(F.R32G32B32A32_FLOAT)
+    target = rendering.target(resource, F.R32G32B32A32_FLOAT)
+    subtracting = RenderTargetBlend(1, 14, 1, 2, 14, 1, 2, 15)
+    blend = BlendDesc1(0, 0, (subtracting,) * 8)
+    draw(rendering, tokens("ps_color"), [target], blend, (0.0,) * 4)
+    state, found = rendering.make("BlendState", blend), []
+    for zero in (0.0, -0.0, 0.0):
+        rendering.call("SetBlendState", state, (zero,) * 4, 0xFFFFFFFF)
+        rendering.call("Draw", 4, 0)
+        found.append(set(np.frombuffer(rendering.read(resource), "<u4").tolist()))
+    assert found == [{0}, {0x80000000}, {0}]

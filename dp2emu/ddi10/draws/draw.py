@@ -5,6 +5,7 @@ Source: Direct3D 10/11 DDI, "Device functions"; d3d10umddi.h for compute shaders
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from operator import is_
@@ -60,6 +61,10 @@ _STRIPS = (Topology10.LINESTRIP, Topology10.TRIANGLESTRIP, Topology10.LINESTRIP_
            Topology10.TRIANGLESTRIP_ADJ)  # fmt: skip
 """Topologies in which an index of all ones restarts the strip."""
 
+_FOUR_FLOATS, _FOUR_WORDS = struct.Struct("<4f"), struct.Struct("<4I")
+_NO_VIEWPORT = Viewport(0, 0, 0, 0)
+"""The viewport of draws before the first SetViewports."""
+
 _BASE = 1 << 31
 """Offset that maps the range of an INT (a draw's BaseVertex) to the range of a UINT."""
 
@@ -90,6 +95,8 @@ class Draws:
         self._kept_colors: IdentityCache[tuple[Surface | None, ...]] = IdentityCache(1)
         self._kept_depth: IdentityCache[tuple[Surface | None, ...]] = IdentityCache(1)
         self._kept_pipeline: IdentityCache[Pipeline] = IdentityCache(1)
+        self._kept_output: IdentityCache[OutputBindings] = IdentityCache(1)
+        self._kept_raster: IdentityCache[RasterBindings] = IdentityCache(1)
         self._gpu = context.gpu
         self._last: tuple[object, ...] = ()
         self._vertex_resources = StageResources(stages.vertex)
@@ -269,7 +276,7 @@ class Draws:
         at, pixel = self._bindings, self._stages.pixel.shader
         pipeline, post_vertex, units, colors, depth = parts
         cuts = base is not None and topology in _STRIPS
-        view = at.viewports[0] if at.viewports else Viewport(0, 0, 0, 0)
+        view = at.viewports[0] if at.viewports else _NO_VIEWPORT
         return Draw(
             pipeline=pipeline,
             input=InputAssembly(
@@ -282,26 +289,38 @@ class Draws:
                 cuts=cuts,
                 vertices=vertices if cuts else None,
             ),
-            output=OutputBindings(
-                colors=colors,
-                depth=depth,
-                merge=MergeNumbers(
-                    blend_factor=at.blend_factor,
-                    sample_mask=at.sample_mask,
-                    stencil_reference=at.stencil_reference,
-                    stencil_mask=at.depth_stencil.read_mask,
-                    stencil_write_mask=_stencil_write_mask(at),
-                ),
-                unordered=at.unordered.bound()
-                if pixel and pixel.lowered.memory_operations
-                else {},
-            ),
+            output=self._output(colors, depth, pixel),
             scissor=scissor_rect(at, view),
-            raster=RasterBindings(viewport=FloatViewport(*view)),
+            raster=self._kept_raster.of(
+                (view,), lambda: RasterBindings(viewport=FloatViewport(*view))
+            ),
             vertex=self._vertex_resources.bindings(units[0]),
             pixel=self._pixel_resources.bindings(units[1]),
             post_vertex=post_vertex,
         )
+
+    def _output(
+        self, colors: tuple[Surface | None, ...], depth: Surface | None, pixel: Shader | None
+    ) -> OutputBindings:
+        """The output merger's surfaces and values; the record of the last draw if it is equal, so
+        that the GPU finds what it keeps for it.
+        """
+        at = self._bindings
+        merge = MergeNumbers(
+            blend_factor=_FOUR_WORDS.unpack(_FOUR_FLOATS.pack(*at.blend_factor)),
+            sample_mask=at.sample_mask,
+            stencil_reference=at.stencil_reference,
+            stencil_mask=at.depth_stencil.read_mask,
+            stencil_write_mask=_stencil_write_mask(at),
+        )
+        if pixel and pixel.lowered.memory_operations:
+            return OutputBindings(colors, depth, merge, at.unordered.bound())
+        try:
+            return self._kept_output.find((colors, depth), merge)
+        except KeyError:
+            made = OutputBindings(colors, depth, merge)
+        self._kept_output.put((colors, depth), merge, made)
+        return made
 
     def _used(self, indexed: bool) -> Iterator[Resource]:
         """The resources that a draw, with the current bindings, may read or write on the GPU."""

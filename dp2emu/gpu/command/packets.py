@@ -70,13 +70,14 @@ class PointSize(msgspec.Struct, frozen=True):
 class MergeNumbers(msgspec.Struct, frozen=True):
     """Values of the output merger that do not change its program.
 
-    ``blend_factor`` is A8R8G8B8, or float32 values; ``alpha_reference`` 0 to 255; the stencil
-    numbers are DWORDs, of which a format uses the low bits.  Of a multisampled target only the
-    samples whose bits are set in ``sample_mask`` are drawn to, and of the first 32 bits of a pixel
-    only those set in ``plane_mask``.
+    ``blend_factor`` is A8R8G8B8, or the words of four float32 values, of which those of 0.0 and
+    -0.0 differ; ``alpha_reference`` 0 to 255; the stencil numbers are DWORDs, of which a format
+    uses the low bits.  Of a multisampled target only the samples whose bits are set in
+    ``sample_mask`` are drawn to, and of the first 32 bits of a pixel only those set in
+    ``plane_mask``.
     """
 
-    blend_factor: int | Color = 0xFFFFFFFF
+    blend_factor: int | tuple[int, ...] = 0xFFFFFFFF
     sample_mask: int = 0xFFFFFFFF
     alpha_reference: int = 0
     stencil_reference: int = 0

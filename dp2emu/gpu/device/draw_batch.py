@@ -86,6 +86,21 @@ class DrawBatch:
                 drawn += draws
         return drawn
 
+    def execute_one(self, draw: Draw) -> Work | None:
+        """Execute a draw as a batch of its own -> its work; None, with nothing drawn, if draws of
+        its state cannot be batched, are not batched yet, or while other draws wait.
+        """
+        if self.waiting or not self.put(draw):
+            return None
+        sequence, left = self._compiled, None
+        assert sequence is not None
+        try:
+            left = sequence.perform(1)
+        finally:
+            self.waiting.clear()
+            works = [work for _, work, draws in sequence.clear() if draws]
+        return works[0] if left is None else None
+
     def take_back(self) -> list[Draw]:
         """Remove and return the draws that were not executed, in order."""
         draws, self.waiting = self.waiting, []

@@ -425,6 +425,7 @@ class Gpu:
                 self._threads,
                 WitnessProbe(self._witness) if self.pixel_taps else None,
                 self.budget,
+                self._draw_small,
             )
         except Disagreement as error:
             raise error.within(f"draw {number}") from None
@@ -432,6 +433,18 @@ class Gpu:
             self._context.add(counters)
             self.counters.add(counters)
         self._charge(work)
+
+    def _draw_small(self, draw: Draw) -> Work | None:
+        """Execute a small draw as a batch of its own, whatever observes it -> its work; None if it
+        cannot be batched, or might need more than is left of the work budget.
+        """
+        most = most_of_batched(draw, self.heap.reach)
+        if most is None or not most.within(self.budget.left()):
+            return None
+        work = self._batch.execute_one(draw)
+        if work is not None:
+            self.budget.shaded(draw, work)
+        return work
 
     def _engine(self) -> Run:
         """The engine that runs programs; without a working LLVM the reference engine.

@@ -164,12 +164,14 @@ def execute_draw(
     threads: int = 1,
     probe: Probe | None = None,
     budget: WorkBudget | None = None,
+    small: Callable[[Draw], Work | None] = lambda draw: None,
 ) -> Work:
     """Draw all primitives in order, write the targets, and raise the counters.
 
     ``observes`` are the cache models that run; with the texture cache's the reference engine
     draws, whose order of texel reads it models.  Otherwise ``run`` is the engine; a compiling one
-    draws on ``threads``.  A ``probe`` observes the stages, and disables kernels.
+    draws on ``threads``.  A ``probe`` observes the stages, and disables kernels.  Without either
+    the function ``small`` may execute the draw: it returns the work, or None if it did nothing.
     Raises Unsupported for state that is not implemented, before anything is written; Disagreement
     if engines are compared and differ; Exceeded at the end of the work ``budget``, when earlier
     primitives are drawn.
@@ -182,7 +184,8 @@ def execute_draw(
     with np.errstate(all="ignore"):
         if observes is not Caches.NONE:
             lookups = [cache_lookups(part, run) for part in tessellated(draw)]
-        work = _executed(draw, setting, _Observers(probe, budget))
+        done = small(draw) if cache is None and probe is None else None
+        work = _executed(draw, setting, _Observers(probe, budget)) if done is None else done
     if cache is not None:
         cache.count(counters)
     for hits, misses in lookups:

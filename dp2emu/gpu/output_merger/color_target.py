@@ -161,7 +161,11 @@ def _target(
 
 def _blend_factor(numbers: MergeNumbers, output: TargetOutput) -> F32:
     """Return the blend factor, clamped to the range of the target."""
-    factor = np.array(pixel_format.floats_of(numbers.blend_factor), np.float32)
+    color = numbers.blend_factor
+    if isinstance(color, int):
+        factor = np.array(pixel_format.floats_of(color), np.float32)
+    else:
+        factor = np.array(color, np.uint32).view(np.float32)
     if output.signed:
         return np.clip(factor, np.float32(-1), np.float32(1))
     return saturate(factor) if output.clamped else factor

@@ -47,6 +47,8 @@ _Bindings = TypeVar("_Bindings", ShaderBindings, StageProgram)
 
 
 def _read(bound: _Bindings, program: Program | None) -> _Bindings:
+    if not bound.buffers:
+        return bound
     uniforms = {**bound.uniforms, **constants_of(program, bound.buffers)}
     return replace(bound, uniforms=uniforms, buffers={})
 

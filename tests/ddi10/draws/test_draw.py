@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,32 @@ def test_a_gpu_that_skips_draws_gets_a_packet_for_each_pipeline_and_none_for_a_r
     driven.call("Flush")
     driven.adapter.finish()
     assert [int(packet.input.topology) for packet in seen] == [LIST, 5, LIST]
+
+
+def test_equal_draws_share_the_records_of_their_rasterizer_and_output() -> None:
+    driven = Drawing(adapter=Adapter(Gpu()))
+    state = driven.make("DepthStencilState", DepthStencilDesc())
+    setters: list[tuple[str, tuple[object, ...]]] = [
+        ("SetBlendState", (None, (1.0, 1.0, 1.0, 0.5), 0xFFFFFFFF)),
+        ("SetBlendState", (None, (1.0, 1.0, 1.0, 0.5), 1)),
+        ("SetDepthStencilState", (state, 7)),
+        ("SetViewports", (15, [Viewport(0, 0, 2, 2)])),
+        ("SetRenderTargets", ([driven.target(driven.color)], 7, None)),
+    ]
+    seen: list[Draw] = []
+    driven.adapter.gpu.packet_taps.append(
+        lambda packet, _: seen.append(packet) if isinstance(packet, Draw) else None
+    )
+    for name, given_ in [("SetBlendState", (None, (1,) * 4, 0xFFFFFFFF)), *setters]:
+        driven.call(name, *given_)
+        for _ in range(2):
+            driven.call("Draw", 3, 0)
+    driven.call("Flush")
+    driven.adapter.finish()
+    records = [(packet.output, packet.raster) for packet in seen]
+    for first, second in zip(records[::2], records[1::2], strict=True):
+        assert all(map(is_, first, second))
+    assert all(not all(map(is_, *two)) for two in zip(records[::2], records[2::2], strict=False))
 
 
 # Input assembler

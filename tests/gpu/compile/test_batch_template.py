@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType
-from dp2emu.errors import Unsupported
+from dp2emu.errors import Exceeded, Unsupported
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import (
     BeginQuery,
@@ -40,6 +40,7 @@ from dp2emu.gpu.device import gpu as core
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import fixed
 from dp2emu.gpu.resource.heap import Heap, SurfaceDesc, SurfaceKind
+from dp2emu.limits import Limits
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import JIT, REFERENCE, engine
 from dp2emu.shader.ir import Program, Stage
@@ -206,6 +207,60 @@ def test_any_order_of_draws_and_looks_is_as_the_reference_has_it(
 def test_threads_draw_the_same(seed: int, steps: list[Step]) -> None:
     one, more = (Play(seed, JIT, threads).results(steps) for threads in (1, 3))
     assert one == more
+
+
+class Watched(Play):
+    """As ``Play``, where every draw is executed by itself: a tap sees it, or it takes time."""
+
+    def __init__(self, seed: int, name: str) -> None:
+        super().__init__(seed, name)
+        self.gpu = gpu_of(name, timing=fixed() if seed % 2 else None)
+        self.gpu.packet_taps.append(lambda packet, start: None)
+
+    def results(self, steps: Sequence[Step]) -> list[Any]:
+        return [*super().results(steps), self.gpu.now, self.gpu.budget.call]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 1 << 32), STEPS)
+def test_watched_draws_are_as_the_reference_has_them(seed: int, steps: list[Step]) -> None:
+    wanted = Watched(seed, REFERENCE).results(steps)
+    assert Watched(seed, JIT).results(steps) == wanted
+
+
+def test_a_template_executes_watched_draws_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    done, real = [], draw_batch.DrawBatch.execute_one
+
+    def counting(self: draw_batch.DrawBatch, packet: Draw) -> Work | None:
+        done.append(real(self, packet))
+        return done[-1]
+
+    monkeypatch.setattr(draw_batch.DrawBatch, "execute_one", counting)
+    gpu, packet, seen = gpu_of(), draw(TRIANGLE, color=color_surface()), list[int]()
+    gpu.packet_taps.append(lambda packet, start: seen.append(gpu.counters.primitives))
+    for _ in range(4):
+        gpu.submit(packet)
+    gpu.run()
+    assert [work is not None for work in done] == [False, True, True, True]
+    assert seen == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("pixels", [40_000, 10_000_000])
+def test_watched_draws_end_where_the_work_budget_ends(pixels: int) -> None:
+    ends = []
+    for name in (REFERENCE, JIT):
+        gpu = gpu_of(name, limits=Limits(call_pixels=pixels))
+        large = [corner(-0.5, -0.5), corner(199.5, -0.5), corner(-0.5, 199.5)]
+        packet = draw(large, color=color_surface(width=128, height=128))
+        gpu.packet_taps.append(lambda packet, start: None)
+        for _ in range(6):
+            gpu.submit(packet)
+        try:
+            gpu.run()
+        except Exceeded as error:
+            ends.append(str(error))
+        ends.append((counted(gpu), gpu.budget.call, pictures([packet])))
+    assert ends[: len(ends) // 2] == ends[len(ends) // 2 :]
 
 
 def test_one_template_draws_triangles_with_perspective_and_without() -> None:
