@@ -23,7 +23,9 @@ from dp2emu.ddi10.resources.views import DepthStencilFlag, ShaderView, TargetVie
 from dp2emu.ddi10.shaders.stages import Stage, tokens_of
 from dp2emu.ddi10.states.bindings import INDEX_BYTES
 from dp2emu.ddi10.states.input_layout import ElementLayout, InputClass
+from dp2emu.ddi10.states.state_objects import RasterizerDesc
 from dp2emu.number_text import json_number
+from dp2emu.shader.sm4.assemble import instruction_of
 from dp2emu.shader.sm4.disassemble import disassemble
 
 Facts = dict[str, Any]
@@ -49,6 +51,12 @@ def facts_of(device: Device, number: Number) -> Facts:
     object that was destroyed while it was bound is ``"destroyed"``.
     """
     return _State(device, number).facts()
+
+
+def prepare() -> None:
+    """Make the tables of structures and of assembly text that the first ``facts_of`` needs."""
+    members(RasterizerDesc.__name__)
+    instruction_of("dcl_temps 1")
 
 
 class _Names:

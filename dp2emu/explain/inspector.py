@@ -53,15 +53,18 @@ class Moment(msgspec.Struct, frozen=True):
 
 
 def _read_first(capture: Recording) -> None:
-    """Read a capture up to its first record of a driver.
+    """Read a capture up to its first record of a driver, and load what describes that interface.
 
     The import of a trace loads the modules of its interface for it, which takes longer than a step
     may; an error comes again with the first step.
     """
     with suppress(Dp2Error):
-        next(
-            (each for each in capture.records() if not isinstance(each, records.Annotation)), None
-        )
+        found = (each for each in capture.records() if not isinstance(each, records.Annotation))
+        if isinstance(next(found, None), records.EntryCalled):
+            # Captures of older interfaces should not import the Direct3D 10/11 driver.
+            from dp2emu.ddi10.inspect import prepare
+
+            prepare()
 
 
 class _Abandoned(BaseException):

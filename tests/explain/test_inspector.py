@@ -9,10 +9,12 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from dp2emu.capture.records import Record
+from dp2emu.ddi10 import declarations
 from dp2emu.ddi10.resources.resource import BindFlag, ResourceType
 from dp2emu.ddi10.resources.views import CreateTargetView
 from dp2emu.errors import Dp2Error, Malformed, UsageError
@@ -24,6 +26,7 @@ from dp2emu.gpu.command.packets import Packet
 from dp2emu.gpu.command.queries import COUNTER_NAMES
 from dp2emu.replay import Watcher
 from dp2emu.runtime10 import Resource, TextureDesc
+from dp2emu.shader.sm4.assemble import _patterns as assembling
 from tests.explain.opening import FIRST_LIGHT, FOLDER, REAL, STREAMS, opened
 from tests.replay.authoring import SETTING, called, capture_of, clear
 from tests.replay.test_resources import RGBA8, Program
@@ -51,6 +54,18 @@ def hashes_of(path: Path) -> list[str]:
     with opened(path) as capture:
         play(capture, [hashes])
     return hashes.found
+
+
+@pytest.mark.parametrize("table", [declarations._structures, assembling])
+def test_tables_of_direct3d_11_are_made_before_the_first_step(table: Any) -> None:
+    table.cache_clear()
+    with opened(FOLDER / "real" / "sokol_texcube.trace") as capture:
+        inspector = Inspector(capture)
+        with inspector:
+            made = table.cache_info().misses
+            inspector.step()
+            assert inspector.facts()
+    assert table.cache_info().misses == made == 1
 
 
 def check_sequences(path: Path, memory: int, sequences: int) -> None:
