@@ -37,12 +37,12 @@ class _Never(Enum):
 class DrawBatch:
     """Draws that are ``waiting`` to be executed together.  Mutable.
 
-    Only the compiling engine batches.
+    Only a compiling engine batches: ``compiles``.
     """
 
     def __init__(self, run: Run, threads: int) -> None:
         self._run, self._threads = run, threads
-        self._compiles = name_of(run) == JIT
+        self.compiles = name_of(run) == JIT
         self._compiled: BatchRun | None = None
         self.waiting: list[Draw] = []
         # By identity of the output record, whose end is the end of its templates.  The other
@@ -54,7 +54,7 @@ class DrawBatch:
 
     def put(self, draw: Draw) -> bool:
         """Add a draw to the batch; False if it has to be executed at once."""
-        template = self._template(draw) if self._compiles and _is_small(draw) else None
+        template = self._template(draw) if self.compiles and _is_small(draw) else None
         if template is None or self._compiled is None:
             return False
         self._compiled.add(template, draw, len(self.waiting))

@@ -425,7 +425,7 @@ class Gpu:
                 self._threads,
                 WitnessProbe(self._witness) if self.pixel_taps else None,
                 self.budget,
-                self._draw_small,
+                self._draw_small if self._batch.compiles else None,
             )
         except Disagreement as error:
             raise error.within(f"draw {number}") from None

@@ -164,7 +164,7 @@ def execute_draw(
     threads: int = 1,
     probe: Probe | None = None,
     budget: WorkBudget | None = None,
-    small: Callable[[Draw], Work | None] = lambda draw: None,
+    small: Callable[[Draw], Work | None] | None = None,
 ) -> Work:
     """Draw all primitives in order, write the targets, and raise the counters.
 
@@ -184,7 +184,9 @@ def execute_draw(
     with np.errstate(all="ignore"):
         if observes is not Caches.NONE:
             lookups = [cache_lookups(part, run) for part in tessellated(draw)]
-        done = small(draw) if cache is None and probe is None else None
+        done = None
+        if small is not None and cache is None and probe is None:
+            done = small(draw)
         work = _executed(draw, setting, _Observers(probe, budget)) if done is None else done
     if cache is not None:
         cache.count(counters)
