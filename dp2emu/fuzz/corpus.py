@@ -13,6 +13,9 @@ from dp2emu.outputs import write_file
 
 _NAME = 16
 """Number of characters of an input's file name: 64 bits of SHA-256 in hexadecimal."""
+PICKED = 4
+"""Number of random inputs of which the shortest is picked: short inputs take less time, and long
+ones are still picked, if seldom."""
 HELD = 1 << 14
 """Maximum number of inputs in memory; one more replaces another, chosen by its hash."""
 
@@ -53,8 +56,9 @@ class Corpus:
         return True
 
     def pick(self, rng: Random) -> bytes:
-        """Return a random input; the corpus must not be empty."""
-        return self._inputs[int(rng.random() * len(self._inputs))]
+        """Return the shortest of ``PICKED`` random inputs; the corpus must not be empty."""
+        inputs, count = self._inputs, len(self._inputs)
+        return min((inputs[int(rng.random() * count)] for _ in range(PICKED)), key=len)
 
     def refresh(self) -> None:
         """Add the inputs that other processes have written, except unreadable files."""

@@ -18,6 +18,13 @@ def test_what_one_adds_another_finds(tmp_path: Path) -> None:
     assert {other.pick(Random(seed)) for seed in range(30)} == {b"seed", b"a"}
 
 
+def test_short_inputs_are_picked_more_often_and_long_ones_too() -> None:
+    corpus, rng = Corpus(None, 1000, [bytes(n) for n in range(1, 101)]), Random(0)
+    picked = [len(corpus.pick(rng)) for _ in range(4000)]
+    assert 15 < sum(picked) / len(picked) < 25
+    assert max(picked) > 60
+
+
 def test_writers_at_the_same_time_leave_whole_files(tmp_path: Path) -> None:
     inputs = [bytes((n,)) * 5000 for n in range(20)]
     with ThreadPoolExecutor(8) as pool:
