@@ -34,8 +34,8 @@ from tests.gpu.kernel_states import of_any_shape, random_draws
 THREADS = 1, 2, 3, 7
 ROWS = 4
 """Of a band, for every other seed."""
-PAIRS = 128
-"""Pairs of draws of a state in long runs, which take about twice as long as its compilation."""
+PAIRS = 512
+"""Pairs of draws of a state in long runs, which take about four times as long as its compilation."""
 
 
 _checking = cache(partial(engine, CHECKED))
