@@ -35,7 +35,7 @@ THREADS = 1, 2, 3, 7
 ROWS = 4
 """Of a band, for every other seed."""
 PAIRS = 512
-"""Pairs of draws of a state in long runs, which take about four times as long as its compilation."""
+"""Pairs of draws of a state in long runs: four times as long as its compilation takes."""
 
 
 _checking = cache(partial(engine, CHECKED))

@@ -35,6 +35,7 @@ from dp2emu.explain.query_counts import (
     counters_of,
     difference_of,
 )
+from dp2emu.explain.recorded_answers import GET_DATA, QueryKey, RecordedAnswer, recorded_answers
 from dp2emu.gpu.command.packets import BeginQuery, EndQuery, Packet
 from dp2emu.gpu.command.queries import Counters, QuerySlot, Report
 from dp2emu.gpu.device.timing import FIFO_BASE, Timing
@@ -43,7 +44,7 @@ from dp2emu.replay.calls import Performed
 from dp2emu.replay.player import Recording
 from dp2emu.replay.values import payload_value
 
-GET_DATA, DESTROY = "QueryGetData", "DestroyQuery"
+DESTROY = "DestroyQuery"
 
 WAITS = 1000
 """Maximum number of waits of an answer that are kept: many queries may wait for many calls."""
@@ -57,6 +58,11 @@ class QueryName(NamedTuple):
     context: int
     query: int
     ddi: bool = False
+
+    @property
+    def key(self) -> QueryKey:
+        """The query in a recording, which does not name the devices of objects."""
+        return QueryKey(self.ddi, 0 if self.ddi else self.context, self.query)
 
     def __str__(self) -> str:
         noun, owner = ("object", "device") if self.ddi else ("query", "context")
@@ -137,7 +143,8 @@ class Account(msgspec.Struct):
     between them; ``polls`` are all calls that could deliver answers of this kind: those from
     ``first`` to ``stop`` (None: to the last) did not have this one, and those before ``reached``
     came before its END was executed.  ``dropped`` is the call that superseded or deleted the
-    query.  ``restarted`` are BEGINs before ``begin`` that had no END.
+    query.  ``restarted`` are BEGINs before ``begin`` that had no END.  ``recorded`` is the answer
+    in the recording, None if it has none.
     """
 
     name: QueryName
@@ -157,6 +164,7 @@ class Account(msgspec.Struct):
     dropped: int | None = None
     formula: Formula | None = None
     restarted: tuple[Event, ...] = ()
+    recorded: RecordedAnswer | None = None
 
     def settle(self, state: State, dropped: int | None = None) -> None:
         """End the waiting for the answer: the next call is none that did not have it."""
@@ -201,9 +209,33 @@ class Account(msgspec.Struct):
     @property
     def value(self) -> Any:
         """The answer as a JSON value, None before the END."""
-        if self.report is None or self.formula is None:
+        return None if self.report is None else self._value_of(self._payload)
+
+    @property
+    def recorded_value(self) -> Any:
+        """The recorded answer as a JSON value, None without one; its bytes in hexadecimal if they
+        are not a whole answer.
+        """
+        return None if self.recorded is None else self._value_of(self.recorded.data)
+
+    @property
+    def same(self) -> bool | None:
+        """Whether the recorded answer has the bytes of this one, as many as the program asked
+        for; None without a recorded one.
+        """
+        if self.recorded is None:
             return None
-        data = self.formula.payload(self.report)
+        return self._payload.startswith(self.recorded.data)
+
+    @property
+    def _payload(self) -> bytes:
+        assert self.report is not None and self.formula is not None
+        return self.formula.payload(self.report)
+
+    def _value_of(self, data: bytes) -> Any:
+        assert self.report is not None and self.formula is not None
+        if len(data) != self.formula.layout.size:
+            return data.hex(" ", -4)
         if not self.name.ddi:
             return payload_value(self.report.slot.kind, data)
         values = self.formula.layout.unpack(data)
@@ -243,6 +275,9 @@ class QueryAccounts(Observer):
         self._polls: dict[_Source, list[Poll]] = {}
         self._due: dict[_Source, dict[int, Account]] = {}
         self._stale: dict[_Source, list[Account]] = {}
+        self._newest: dict[QueryKey, Account] = {}
+        self._early: dict[QueryKey, RecordedAnswer] = {}
+        self._last: Performed | None = None
         self._report: Report | None = None
         self._tapped = False
         self._calls = -1
@@ -312,6 +347,8 @@ class QueryAccounts(Observer):
         # Raised at the end: here it would be taken for a failure of the call.
         self._wrong = self._wrong or difference_of(account.formula, report, found)
         account.counted = counters_of(account.formula, report)
+        account.recorded = self._early.pop(name.key, None)
+        self._newest[name.key] = account
         self._expect(account)
 
     def _new(
@@ -341,7 +378,7 @@ class QueryAccounts(Observer):
         """Note the responses of a D3dDrawPrimitives2 call."""
         source, number = (False, performed.call.dwhContext), performed.number
         answer = performed.answer
-        repeated, self._calls = number == self._calls, number
+        repeated, self._calls, self._last = number == self._calls, number, performed
         due = self._due.get(source, {})
         self._drop(source, performed)
         for response in performed.responses.records if due else ():
@@ -386,7 +423,9 @@ class QueryAccounts(Observer):
         account.reached = len(polls)
 
     def performed(self, record: Record, stage: Stage) -> None:
-        """Note the end of a context, and results of GetData of Direct3D 10/11."""
+        """Note the end of a context, results of GetData of Direct3D 10/11, and recorded
+        answers.
+        """
         if isinstance(record, records.ContextDestroyed):
             for account in self._due_of((False, record.context)):
                 account.settle(State.DELETED, stage.player.tally.calls)
@@ -397,6 +436,19 @@ class QueryAccounts(Observer):
                 self._got(first.number, call, record.call, stage, gone=record.entry == DESTROY)
         elif isinstance(record, records.Observed) and record.context == 0:
             self._got(record.query, stage.player.tally.entries, record.call, stage)
+        last = self._last
+        entry = stage.player.tally.entries - 1
+        for key, answer in recorded_answers(record, last, entry):
+            self._record(key, answer)
+
+    def _record(self, key: QueryKey, answer: RecordedAnswer) -> None:
+        """Note a recorded answer of a query; a program may get the same one again."""
+        account = self._newest.get(key)
+        if account is not None and account.recorded is None:
+            account.recorded = answer
+        elif not key.ddi and answer.api_call is None:
+            # The recorded GPU was faster: here the query's END is not executed yet.
+            self._early[key] = answer
 
     def _got(
         self, query: int, call: int, api_call: int | None, stage: Stage, *, gone: bool = False

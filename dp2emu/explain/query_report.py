@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 
 from dp2emu.explain.events import Event
 from dp2emu.explain.query_account import Account, Delivery, Reason, State, Wait
+from dp2emu.explain.recorded_answers import RecordedAnswer
 
 SCHEMA = 1
 """Number of the JSON document's form."""
@@ -39,6 +40,7 @@ def row_of(account: Account) -> dict[str, Any]:
         "ended": None if report is None else report.end.time,
         "visible": None if report is None else report.visible,
         "delivery": None if delivery is None else _delivery(delivery),
+        "recorded": None if account.recorded is None else _recorded_row(account),
         "dropped": account.dropped,
         "counted": account.counted,
         "events": [
@@ -78,6 +80,18 @@ def _delivery(found: Delivery) -> dict[str, Any]:
     }
 
 
+def _recorded_row(account: Account) -> dict[str, Any]:
+    found = account.recorded
+    assert found is not None
+    return {
+        "call": found.call,
+        "api_call": found.api_call,
+        "value": account.recorded_value,
+        "raw": found.data.hex(),
+        "same": account.same,
+    }
+
+
 # Text
 
 
@@ -92,6 +106,8 @@ def lines(account: Account) -> Iterator[str]:
     if account.report is not None:
         yield f"  visible    tick {account.report.visible}"
     yield f"  delivered  {_delivered(account)}"
+    if account.recorded is not None:
+        yield f"  recorded   {_recorded(account.recorded, account)}"
     yield from _counted(account)
     waits = [f"    {_wait(each)}" for each in account.waits]
     yield from _cut(waits, "  waited", "calls", account.more_waits)
@@ -121,6 +137,12 @@ def _delivered(account: Account) -> str:
     empty = "an empty call of the replay behind " if found.repeated else ""
     place = f"byte {found.offset} of the {found.size} bytes of its response buffer"
     return f"{empty}call {found.call}, {place}, tick {found.time}"
+
+
+def _recorded(found: RecordedAnswer, account: Account) -> str:
+    place = f"call {found.call}" if found.api_call is None else f"API call {found.api_call}"
+    what = "the same answer" if account.same else "another answer"
+    return f"{_shown(account.recorded_value)} in {place}, {what}"
 
 
 _UNDELIVERED = {

@@ -55,6 +55,7 @@ def _row(account: Account, issued: IssuedAt) -> dict[str, Any]:
         "buffer": None if delivery is None else f"call {delivery.call}",
         "offset": None if delivery is None else delivery.offset,
         "answer": _text(account.value),
+        "recorded": _text(account.recorded_value) if account.same is False else None,
         "state": account.state.value.replace("_", " "),
         "waits": [f"call {each.call}: {each.reason.value}" for each in account.waits[:PARTS]],
         "counted": [
