@@ -37,6 +37,7 @@ from dp2emu.gpu.input_assembler.vertex_fetch import (
     format_of,
     instanced,
     measured,
+    outside,
     strips,
     type_of,
     uncut,
@@ -87,7 +88,8 @@ class Piece(msgspec.Struct, frozen=True):
     (k, n), are the rows of each primitive, those of strips and fans too, so that ``topology`` is a
     list; ``primitives`` their numbers, shape (n,).  ``stream``
     is a geometry program's.  At the stage ``clip``, ``fates`` has what became of each primitive
-    before clipping, by number.
+    before clipping, by number.  At the stage ``input``, ``outside`` are the rows of vertices that
+    have bytes outside of their buffers, which read as zero.
     """
 
     stage: str
@@ -99,6 +101,7 @@ class Piece(msgspec.Struct, frozen=True):
     primitives: I64
     stream: int = 0
     fates: Mapping[int, Fate] = msgspec.field(default_factory=dict)
+    outside: tuple[int, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -185,9 +188,13 @@ class _Flow(msgspec.Struct):
         of_row = np.zeros(len(rows), np.int64)
         of_row[corners.ravel()] = numbers.ravel()
         keys = {"vertex": rows, "index": of_row}
-        lanes = decoded(named_elements(self.draw, self.names), self.draw.input.streams, of_row)
+        elements, streams = named_elements(self.draw, self.names), self.draw.input.streams
+        lanes = decoded(elements, streams, of_row)
+        beyond = [outside(element, streams, of_row) for element in elements.values()]
         topology = _list_topology(self.draw)
-        return self._piece("input", topology, keys, lanes, corners.reshape(places.shape), ids)
+        piece = self._piece("input", topology, keys, lanes, corners.reshape(places.shape), ids)
+        found = np.flatnonzero(np.logical_or.reduce(beyond)) if beyond else ()
+        return replace(piece, outside=tuple(int(row) for row in found))
 
     def _after_input(self, ids: I64, places: I64, numbers: I64) -> Iterator[Piece]:
         running = StageRun(reference.run)

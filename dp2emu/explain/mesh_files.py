@@ -104,6 +104,8 @@ def _json(piece: Piece) -> dict[str, Any]:
             )
         ],
     }
+    if piece.stage == "input":
+        found["outside"] = list(piece.outside)
     if piece.fates:
         found["fates"] = [
             {"primitive": number, **fate._asdict()} for number, fate in sorted(piece.fates.items())
@@ -137,13 +139,25 @@ def _stage_lines(stage: str, pieces: list[Piece]) -> Iterator[str]:
     parts = [_many(vertices, "vertex", "vertices"), _many(primitives, "primitive", "primitives")]
     parts += [_many(instances, "instance", "instances")] if instances > 1 else []
     yield f"{stage}: {', '.join(parts)} as {topology_name(pieces[0])}"
-    fates = [fate for piece in pieces for fate in piece.fates.values()]
-    if fates:
-        yield f"  {_fates_text(fates)}"
+    yield from (f"  {note}" for note in notes_of(pieces))
     lines = list(csv_head(pieces, SHOWN + 1))
     yield from (f"  {line}" for line in aligned(lines))
     if vertices > SHOWN:
         yield f"  ... {vertices - SHOWN:,} more vertices (--csv has all)"
+
+
+def notes_of(pieces: Sequence[Piece]) -> Iterator[str]:
+    """Yield notes about the pieces of a stage: on vertices outside of their buffers, and on what
+    became of primitives.
+    """
+    beyond = [int(piece.keys["vertex"][row]) for piece in pieces for row in piece.outside]
+    if beyond:
+        numbers = ", ".join(map(str, beyond[:SHOWN])) + (" ..." if len(beyond) > SHOWN else "")
+        count = _many(len(beyond), "vertex has", "vertices have")
+        yield f"{count} bytes outside of a buffer, which read as 0: {numbers}"
+    fates = [fate for piece in pieces for fate in piece.fates.values()]
+    if fates:
+        yield _fates_text(fates)
 
 
 def _fates_text(fates: list[Fate]) -> str:

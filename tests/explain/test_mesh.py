@@ -11,7 +11,7 @@ import pytest
 from dp2emu.d3d.enums import Cull
 from dp2emu.explain.events import Event
 from dp2emu.explain.mesh import Piece, mesh_of, stages_of
-from dp2emu.explain.mesh_files import csv_lines, json_of, obj_lines
+from dp2emu.explain.mesh_files import csv_lines, json_of, obj_lines, text_lines
 from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.gpu.command.packets import Draw, Packet
 from dp2emu.gpu.command.pipeline import RasterState
@@ -165,3 +165,16 @@ def test_csv_and_json_have_every_vertex_with_its_index_and_names() -> None:
     clip = document["pieces"][2]
     assert [each["verdict"] for each in clip["fates"]] == ["drawn", "drawn"]
     assert all(CORNERS[4] == len(each["corners"]) for each in clip["primitives"])
+
+
+def test_vertices_outside_of_their_buffer_are_named() -> None:
+    vertices = [corner(-0.5, -0.5), corner(0.5, -0.5), corner(0.0, 0.5)]
+    packet = programmed(draw(vertices, color=color_surface(), indices=[0, 1, 2, 1, 3, 7]))
+    pieces = list(mesh_of(packet))
+    lines = list(text_lines(pieces))
+    assert lines[1] == "  2 vertices have bytes outside of a buffer, which read as 0: 4, 5"
+    by_stage = {each["stage"]: each for each in json_of(pieces, {})["pieces"]}
+    assert by_stage["input"]["outside"] == [4, 5]
+    assert "outside" not in by_stage["vertex"]
+    assert json_of(_triangles(), {})["pieces"][0]["outside"] == []
+    assert not any("outside" in line for line in text_lines(_triangles()))

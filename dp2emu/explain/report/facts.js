@@ -154,7 +154,7 @@ class Facts {
     if (!mesh) return [element("h2", {}, "Mesh"), element("p", { class: "quiet" }, event.kind === "draw" ? "The vertices of this draw are not in the page." : "Only draws have vertices."),
       event.kind === "draw" ? element("div", {}, command(`dp2emu mesh ${model.file} E${event.number}`)) : null];
     return [element("h2", {}, mesh.title), element("p", { class: "quiet" }, mesh.about),
-      mesh.stages.map((stage) => [element("h3", {}, stage.name), table(stage.name, stage.columns.map((name) => [name, "num"]), stage.rows.map((row) => row.map(shown))),
+      mesh.stages.map((stage) => [element("h3", {}, stage.name), stage.notes.map((note) => element("p", {}, note)), table(stage.name, stage.columns.map((name) => [name, "num"]), stage.rows.map((row) => row.map(shown))),
         stage.more ? element("p", { class: "quiet" }, `and ${grouped(stage.more)} more: `, command(`dp2emu mesh ${model.file} E${event.number}`)) : null])];
   }
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from dp2emu.errors import Dp2Error
 from dp2emu.explain.mesh import Piece, mesh_of
-from dp2emu.explain.mesh_files import json_of
+from dp2emu.explain.mesh_files import json_of, notes_of
 from dp2emu.gpu.command.packets import Draw
 
 PRIMITIVES = 8
@@ -91,6 +91,7 @@ def _stage(piece: Piece) -> dict[str, Any]:
         "columns": [column["name"] for column in found["columns"]],
         "rows": [[_short(value) for value in row] for row in found["vertices"]],
         "more": max(0, piece.rows - ROWS),
+        "notes": list(notes_of([piece])),
     }
 
 

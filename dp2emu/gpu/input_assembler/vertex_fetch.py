@@ -281,16 +281,41 @@ def decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -
     return _declared(type_of(element), raw)
 
 
+def outside(
+    element: Element, streams: tuple[Stream | None, ...], numbers: I64
+) -> NDArray[np.bool_]:
+    """Whether each of the vertices ``numbers`` (int64, shape (n,)) has bytes of an element outside
+    of its buffer, which read as zero; it has if no buffer is bound.
+    """
+    data, offset, stride, numbers = _placed(element, streams, numbers)
+    size = size_of(element)
+    if stride == 0:
+        numbers, stride = np.zeros_like(numbers), size
+    # Without the clip the products could overflow.
+    address = offset + np.clip(numbers, *item_bounds(offset, stride, size, data.nbytes)) * stride
+    found: NDArray[np.bool_] = (address < 0) | (address + size > data.nbytes)
+    return found
+
+
 def _raw(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -> NDArray[np.void]:
     """The bytes of an element of the vertices ``numbers``."""
+    data, offset, stride, numbers = _placed(element, streams, numbers)
+    return gather(data, offset, stride, np.dtype(f"V{size_of(element)}"), numbers)
+
+
+def _placed(
+    element: Element, streams: tuple[Stream | None, ...], numbers: I64
+) -> tuple[NDArray[np.uint8], int, int, I64]:
+    """The bytes of an element's buffer, byte offset and stride of the element in them, and the
+    numbers of its items for the vertices ``numbers``.
+    """
     stream = streams[element.stream] if element.stream < len(streams) else None
-    data = np.zeros(0, np.uint8) if stream is None else stream_bytes(stream)
-    offset, stride = (stream.offset, stream.stride) if stream else (0, 0)
-    if stream is not None and stream.divider > 1:
+    if stream is None:
+        return np.zeros(0, np.uint8), element.offset, 0, numbers
+    if stream.divider > 1:
         first, divider = stream.first, stream.divider
         numbers = first // divider + (numbers - first) // divider
-    item = np.dtype(f"V{size_of(element)}")
-    return gather(data, offset + element.offset, stride, item, numbers)
+    return stream_bytes(stream), stream.offset + element.offset, stream.stride, numbers
 
 
 def _declared(row: VertexType, raw: NDArray[np.void]) -> F32:

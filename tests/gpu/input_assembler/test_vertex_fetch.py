@@ -21,6 +21,7 @@ from dp2emu.gpu.input_assembler.vertex_fetch import (
     Vertices,
     fetch,
     gather,
+    outside,
     vertex_bytes,
     vertex_numbers,
 )
@@ -192,6 +193,28 @@ def test_gather_reads_what_is_there_and_zero_elsewhere(
         address = range(offset + place * stride, offset + place * stride + size)
         expected = bytes(data[at] if 0 <= at < len(data) else 0 for at in address)
         assert value.tobytes() == expected
+
+
+@given(
+    st.binary(max_size=40),
+    st.integers(0, 50),
+    st.integers(0, 20),
+    st.one_of(st.integers(0, 24), st.just(0xFFFFFFFF)),
+    st.lists(st.one_of(st.integers(-40, 60), st.integers(-(1 << 40), 1 << 40)), max_size=6),
+)
+def test_vertices_with_bytes_outside_are_told(
+    data: bytes, start: int, place: int, stride: int, vertices: list[int]
+) -> None:
+    element = Element(0, place, DeclType.FLOAT2, DeclUsage.TEXCOORD, 0)
+    found = outside(element, (Stream(data, start, stride),), numbers(*vertices))
+    at = [start + place + vertex * stride for vertex in vertices]
+    assert found.tolist() == [each < 0 or each + 8 > len(data) for each in at]
+
+
+def test_all_vertices_are_outside_without_a_buffer() -> None:
+    element = Element(1, 0, DeclType.FLOAT2, DeclUsage.TEXCOORD, 0)
+    for streams in ((), (Stream(bytes(16), 0, 8), None)):
+        assert outside(element, streams, numbers(0, 1)).tolist() == [True, True]
 
 
 def test_indices_are_added_to_the_base() -> None:
