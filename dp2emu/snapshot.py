@@ -171,9 +171,10 @@ def _lines(value: Facts, above: tuple[str, ...], interface: Any) -> Iterator[str
         if isinstance(entry, dict) and entry:
             yield f"{indent}{key}"
             yield from _lines(entry, path, interface)
-        elif isinstance(entry, list) and any(isinstance(part, dict) for part in entry):
+        elif isinstance(entry, list) and any(isinstance(part, dict | list) for part in entry):
             yield f"{indent}{key}"
-            yield from _lines({str(i): part for i, part in enumerate(entry)}, path, interface)
+            rows = {str(number): part for number, part in enumerate(entry)}
+            yield from _lines(rows, path, interface)
         elif isinstance(entry, str) and "\n" in entry:
             yield f"{indent}{key}"
             yield from (f"{indent}  {line}" for line in entry.splitlines())

@@ -174,6 +174,12 @@ def test_text_has_a_line_for_each_fact() -> None:
     assert "\nw_range: 0.0 1.0\n" in text
 
 
+def test_text_has_a_line_for_each_row_of_a_table() -> None:
+    text = snapshot_text({"vertices": {"columns": ["x", "y"], "rows": [[1.0, 2.0], [3.0, 4.0]]}})
+    lines = ["vertices", "  columns: x y", "  rows", "    0: 1.0 2.0", "    1: 3.0 4.0"]
+    assert text.splitlines() == lines
+
+
 def test_text_has_the_sdk_name_of_a_number() -> None:
     states = (RenderState.ZFUNC, 5), (RenderState.COLORWRITEENABLE, 3), (RenderState.SRCBLEND, 99)
     values = (

@@ -301,17 +301,21 @@ def _survey(stages: _Pixels) -> list[_Fragment]:
             for each in stages.fragments()]  # fmt: skip
 
 
+_WHY = "dp2emu pixel says why"
+"""A primitive may be culled or clipped there, or cover no sample."""
+
+
 def _uncovered(fragments: Sequence[_Fragment], chosen: Chosen, pixel: Pixel) -> str:
     """The message that no fragment of a pixel is the chosen one."""
     place = f"pixel {pixel.x}, {pixel.y}"
     if not fragments:
-        return f"no primitive of the draw covers {place}"
+        return f"no primitive of the draw has a fragment at {place} ({_WHY})"
     names = ("primitive", chosen.primitive), ("instance", chosen.instance)
     wanted = " of ".join(f"{name} {number}" for name, number in names if number is not None)
     there = dict.fromkeys((each.primitive, each.instance) for each in fragments[-_NAMED:])
     instances = chosen.instance is not None
     known = [f"{one} of instance {other}" if instances else f"{one}" for one, other in there]
-    return f"{wanted} does not cover {place}; primitive {', '.join(known)} does"
+    return f"{wanted} has no fragment at {place} ({_WHY}); primitive {', '.join(known)} has"
 
 
 def _choose(fragments: list[_Fragment], chosen: Chosen, pixel: Pixel) -> _Fragment:

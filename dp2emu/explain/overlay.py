@@ -296,8 +296,8 @@ def _quads(draw: Draw) -> Overlay:
         LegendRow(f"{lanes} of 4 lanes: {totals[lanes]} quads", color)
         for lanes, color in enumerate(_LANES, 1)
     ]
-    helpers = sum(int(totals[lanes]) * (4 - lanes) for lanes in range(1, 5))
-    return Overlay(image, (*rows, LegendRow(f"helper lanes: {helpers}")))
+    missing = sum(int(totals[lanes]) * (4 - lanes) for lanes in range(1, 5))
+    return Overlay(image, (*rows, LegendRow(f"lanes without a fragment: {missing}")))
 
 
 # Values that are no numbers
@@ -456,7 +456,8 @@ def _cost(draw: Draw) -> Overlay:
         after = contents(draw)
     rows = _heat(image, seen.operations, "operations")
     total = int(seen.operations.sum())
-    rows.append(LegendRow(f"operations: {total}, lanes: {seen.lanes}, helpers: {seen.helpers}"))
+    count = f"operations: {total}, lanes: {seen.lanes}"
+    rows.append(LegendRow(f"{count}, helper lanes that ran: {seen.helpers}"))
     return Overlay(image, tuple(rows), after)
 
 

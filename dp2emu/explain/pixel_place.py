@@ -37,16 +37,17 @@ class Place(msgspec.Struct, frozen=True):
         Raises Absent for a pixel or a subresource that the surface does not have, Unsupported
         for formats whose pixels share bytes.
         """
+        name = f"surface {surface.handle or surface.serial}"
         if not surface.subresources:
-            raise Absent(f"surface {surface.handle} is a buffer, which has no pixels")
+            raise Absent(f"{name} is a buffer, which has no pixels")
         if not 0 <= index < len(surface.subresources):
             last = len(surface.subresources) - 1
             known = f"subresources 0 to {last}" if last else "only subresource 0"
-            raise Absent(f"no subresource {index}: surface {surface.handle} has {known}")
+            raise Absent(f"no subresource {index}: {name} has {known}")
         part = surface.subresources[index]
         if not (0 <= x < part.width and 0 <= y < part.height):
             size = f"{part.width} x {part.height} pixels"
-            raise Absent(f"pixel {x}, {y} is outside of surface {surface.handle}: {size}")
+            raise Absent(f"pixel {x}, {y} is outside of {name}: {size}")
         row = ROWS.get(surface.format)
         if row is None or row.blocked:
             raise Unsupported(f"pixels of {surface.format.sdk}")

@@ -288,12 +288,13 @@ def changes_text(
         changed, last = found.changed.get(change.path), found.last.get(change.path)
         end = "" if changed is None else f", set by {changed}"
         end += "" if changed == last else f", again by {last}"
-        lines.append(_line(change, before, after) + end + _creator(change, after))
+        lines.append(_line(change, before, after) + end + _creator(change.path, after))
     if setters is None:
         lines.append(f"setters unknown: more than {STEPS} tokens or calls between the places")
     for path, value, setter in set_again(before, after, found) if again else ():
         text = _brief(path, value, after.get("interface"))
-        lines.append(f"{'.'.join(path)}: {text} again, set by {setter}")
+        set_by = f"set by {setter}{_creator(path, after)}"
+        lines.append(f"{'.'.join(path)}: {text} again, {set_by}")
     return _text([*lines, *_created_lines(before, after)])
 
 
@@ -307,10 +308,10 @@ _OF_CALL = ("BlendFactor", "SampleMask", "StencilRef")
 """Facts beside a state object that are arguments of the call that sets it."""
 
 
-def _creator(change: Change, facts: Facts) -> str:
-    """The state object to which a change belongs in a state, with the call that created it."""
-    created = {} if change.path[-1] in _OF_CALL else facts.get("created", {})
-    names = [name for name in objects_at(facts, change.path, STATES) if name in created]
+def _creator(path: tuple[str, ...], facts: Facts) -> str:
+    """The state object to which a fact of a state belongs, with the call that created it."""
+    created = {} if path[-1] in _OF_CALL else facts.get("created", {})
+    names = [name for name in objects_at(facts, path, STATES) if name in created]
     return f" ({names[0]}, created by {created[names[0]]})" if names else ""
 
 
@@ -349,7 +350,7 @@ def differences_text(
     for change in changes(here, there):
         pairs = (("set by", set_here.of(change.path)), ("there by", set_there.of(change.path)))
         ends = [f", {words} {setter}" for words, setter in pairs if setter is not None]
-        lines.append(_line(change, here, there) + "".join(ends) + _creator(change, here))
+        lines.append(_line(change, here, there) + "".join(ends) + _creator(change.path, here))
     return _text([*lines, *_created_lines(here, there)])
 
 

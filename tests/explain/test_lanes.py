@@ -71,7 +71,7 @@ def test_the_primitive_and_sample_of_a_pixel_can_be_chosen() -> None:
     assert [each.sample for each in made.final.stored] == [2, 2]
     (again,) = traces("E3", "pixel", 400, 300, primitive=3)
     assert again.final.outputs == made.final.outputs
-    with pytest.raises(UsageError, match=r"does not cover pixel .*; primitive 3 does"):
+    with pytest.raises(UsageError, match=r"has no fragment at pixel .*; primitive 3 has"):
         traces("E3", "pixel", 400, 300, primitive=999)
 
 
@@ -85,7 +85,7 @@ def test_a_vertex_of_a_capture_is_traced() -> None:
 @pytest.mark.parametrize(
     ("event", "lane", "message"),
     [
-        ("E3", ("pixel", 0, 0), "no primitive of the draw covers"),
+        ("E3", ("pixel", 0, 0), "no primitive of the draw has a fragment at"),
         ("E3", ("thread", 0, 0, 0), "E3 is a draw .DrawIndexed., not a dispatch"),
         ("E3", ("pixel", 1), "pixel takes 2 numbers, not 1"),
         ("E3", ("primitive", 0), "no hull, domain or geometry program"),

@@ -86,10 +86,10 @@ def test_quads_are_counted_by_covered_lanes() -> None:
     # One square across four quads, of which each triangle has some.
     lanes = [int(text.split()[4]) for text in texts(overlay)[:4]]
     assert sum(count * number for number, count in enumerate(lanes, 1)) == 4
-    assert texts(overlay)[4] == f"helper lanes: {4 * sum(lanes) - 4}"
+    assert texts(overlay)[4] == f"lanes without a fragment: {4 * sum(lanes) - 4}"
     whole = overlay_of(draw([corner(-1, -1), corner(90, -1), corner(-1, 90)],
                             color=color_surface()), "quads")  # fmt: skip
-    assert texts(whole)[3:] == ["4 of 4 lanes: 256 quads", "helper lanes: 0"]
+    assert texts(whole)[3:] == ["4 of 4 lanes: 256 quads", "lanes without a fragment: 0"]
 
 
 def divided(value: float, by: float) -> Program:
@@ -145,7 +145,8 @@ def test_the_cost_is_the_operations_of_all_fragments_of_a_pixel() -> None:
     packet = draw([*square(0, 0, 2), *square(0, 0, 2)], color=color_surface(), pixel=program)
     operations, lanes = len(program.statements), 4
     overlay = overlay_of(packet, "cost")
-    assert texts(overlay)[-1] == f"operations: {operations * lanes}, lanes: {lanes}, helpers: 0"
+    count = f"operations: {operations * lanes}, lanes: {lanes}"
+    assert texts(overlay)[-1] == f"{count}, helper lanes that ran: 0"
 
 
 @pytest.mark.parametrize("kind", OVERLAYS)

@@ -130,6 +130,13 @@ def test_objects_of_direct3d_11_have_the_call_that_created_them() -> None:
     text = changes_text(before, after)
     (line,) = (each for each in text.splitlines() if each.startswith("RSSetState.state: "))
     assert line.endswith(f" ({name}, created by {number} CreateRasterizerState)")
+    with opened(path) as capture:
+        setters = found_setters(capture, before, after, again=True)
+    again = [
+        each for each in changes_text(before, after, setters, again=True).splitlines()
+        if " again, set by " in each and each.startswith("RSSetState.")
+    ]  # fmt: skip
+    assert again and all(f"({name}, created by {number} " in each for each in again)
     shader = after["VSSetShader"]["shader"]
     assert f"\n{shader}: created by {after['created'][shader]}\n" in text
     assert "OMSetBlendState.BlendFactor: 1.0 1.0 1.0 1.0 -> 0.0 0.0 0.0 0.0\n" in text
