@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Generator, Iterator
@@ -16,6 +17,7 @@ from contextlib import suppress
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -99,3 +101,24 @@ def _import_apart(config: pytest.Config) -> None:
     for path in files[first:] + files[:first]:
         with suppress(Exception, pytest.skip.Exception):
             import_module(".".join(path.relative_to(config.rootpath).with_suffix("").parts))
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A Chromium without a network; the test is skipped where there is none.
+
+    All tests of a process share it: playwright starts once in a process.
+    """
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed (Debian's package chromium)")
+    with api.sync_playwright() as playwright:
+        # Its sandbox needs a user that is not root; the pages are our own.
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()

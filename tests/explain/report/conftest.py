@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,6 @@ from dp2emu.explain.report.model import report_model
 from dp2emu.explain.report.page import page_of
 from dp2emu.picture import encode_png
 from tests.explain.opening import FIRST_LIGHT, REAL, opened
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 HOSTILE = [
     "<script>window.hacked = 1</script>",
@@ -116,21 +113,6 @@ def hostile_capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number, name in enumerate(HOSTILE):
             writer.write(Annotation(f"label.surface.{number}", name))
     return path
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """A Chromium without a network; the test is skipped where there is none."""
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed (Debian's package chromium)")
-    with api.sync_playwright() as playwright:
-        # Its sandbox needs a user that is not root; the pages are our own.
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield browser
-        browser.close()
 
 
 class Opened:
