@@ -89,8 +89,8 @@ class ApiCalls:
     def __init__(self) -> None:
         self.number: int | None = None
         self.host: int | None = None
-        self._next: tuple[Origin, ...] = ()
-        self._origins: tuple[Origin, ...] = ()
+        self._next = self._text = ""
+        self._origins: tuple[Origin, ...] | None = ()
 
     def see(self, record: Record) -> None:
         """Take the next record."""
@@ -99,7 +99,7 @@ class ApiCalls:
             self._annotated(record)
         elif isinstance(record, Called):
             self.number = None
-            self._origins, self._next = self._next, ()
+            self._text, self._next, self._origins = self._next, "", None
         elif isinstance(record, EntryCalled | Observed | Pictured):
             self.number = record.call
 
@@ -108,11 +108,13 @@ class ApiCalls:
             self.host = int(record.text) if _ONE.fullmatch(record.text) else None
             self.number = self.host
         elif record.key == API_CALLS:
-            self._next = parse_origins(record.text)
+            self._next = record.text
 
     def at(self, offset: int) -> int | None:
         """The API call that wrote the command byte at ``offset`` of the D3dDrawPrimitives2 call
         seen last, None if unknown.
         """
+        if self._origins is None:  # most calls are never asked for
+            self._origins = parse_origins(self._text)
         found = bisect_right(self._origins, offset, key=lambda origin: origin[0])
         return self._origins[found - 1][1] if found else None

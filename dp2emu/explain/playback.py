@@ -613,22 +613,31 @@ class Playback:
 
         Raises CaptureError for a damaged record behind which nothing can be read.
         """
+        with working_at(self.stage.player.place):
+            return self._step()
+
+    def run(self) -> None:
+        """Perform all records that are left, as ``step`` does."""
+        with working_at(self.stage.player.place):
+            while self._step():
+                pass
+
+    def _step(self) -> bool:
         if self._ended:
             return False
         player, gpu = self.stage.player, self.stage.gpu
-        with working_at(player.place):
-            record = next(self._records, None)
-            if record is None:
-                self._ended = True
-                player.close(self._capture.damage)
-                self._recorder.finish()
-                self.close()
-                return False
-            if self._timing is None and player.tally.calls == 0:
-                gpu.timing = annotated_timing(record, self._capture.name) or gpu.timing
-            for observer in self._observers:
-                observer.performing(record, self.stage)
-            self._recorder.perform(record, player.perform)
+        record = next(self._records, None)
+        if record is None:
+            self._ended = True
+            player.close(self._capture.damage)
+            self._recorder.finish()
+            self.close()
+            return False
+        if self._timing is None and player.tally.calls == 0:
+            gpu.timing = annotated_timing(record, self._capture.name) or gpu.timing
+        for observer in self._observers:
+            observer.performing(record, self.stage)
+        self._recorder.perform(record, player.perform)
         self.stage.records += 1
         for observer in self._observers:
             observer.performed(record, self.stage)
@@ -650,8 +659,7 @@ def play(
     the same counts.  Raises UsageError for an invalid annotated timing.
     """
     playback = Playback(capture, observers, options=options, timing=timing, watcher=watcher)
-    while playback.step():
-        pass
+    playback.run()
     return playback.tally
 
 

@@ -189,8 +189,10 @@ class Player:
     def perform(self, record: Record) -> None:
         """Perform a record on the rig.  Errors are reported to the watcher, never raised."""
         self._begun = True
-        with self._reporting():
+        try:  # as _reporting does, which takes longer than most records
             _PERFORM[type(record)](self, record)
+        except Dp2Error as error:
+            self._report_before_call(error)
         self._watcher.record(record)
 
     def close(self, damage: CaptureError | None) -> Tally:
@@ -564,9 +566,12 @@ class Player:
         try:
             yield
         except Dp2Error as error:
-            number = self.tally.entries if self._facade is not None else self.tally.calls
-            error.what = f"before call {number}: {error.what}"
-            self._report(error)
+            self._report_before_call(error)
+
+    def _report_before_call(self, error: Dp2Error) -> None:
+        number = self.tally.entries if self._facade is not None else self.tally.calls
+        error.what = f"before call {number}: {error.what}"
+        self._report(error)
 
     def _report(self, error: Dp2Error) -> None:
         self.tally.faults += 1
