@@ -26,7 +26,8 @@ from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.pixel_fragment import DepthSeen, Fragment, StencilSeen, Verdict
 from dp2emu.explain.pixel_place import Number, Place, holds_integers, value_of
 from dp2emu.explain.pixel_probe import Examined, examine
-from dp2emu.explain.playback import Observer, Playback, Stage, events_of, reasons_told
+from dp2emu.explain.playback import Observer, Playback, Stage, events_of
+from dp2emu.explain.reasons import reasons_told
 from dp2emu.gpu.command import packets
 from dp2emu.gpu.command.packets import Draw, Packet, Part
 from dp2emu.gpu.device.timing import Timing

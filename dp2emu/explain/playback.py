@@ -685,19 +685,3 @@ def events_of(
     found = EventList()
     play(capture, [found], options=options, timing=timing, watcher=watcher)
     return found.events
-
-
-@contextmanager
-def reasons_told(
-    capture: Recording, watcher: Watcher, *, options: Options | None, timing: Timing | None = None
-) -> Iterator[None]:
-    """A context in which a capture is looked through for something.
-
-    If it is absent, the faults of the capture, which may be the reason, are told to a watcher.
-    """
-    try:
-        yield
-    except Absent:
-        told = Watcher(fault=watcher.fault)
-        events_of(capture, options=options, timing=timing, watcher=told)
-        raise

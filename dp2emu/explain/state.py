@@ -14,7 +14,8 @@ from dp2emu.escaping import plain
 from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.arguments import arguments_of
 from dp2emu.explain.creations import STATES, creations_of, objects_at
-from dp2emu.explain.playback import events_of, reasons_told
+from dp2emu.explain.playback import events_of
+from dp2emu.explain.reasons import reasons_told
 from dp2emu.explain.resources import Subject, bound_vertices, constants_by_name, write_pictures
 from dp2emu.explain.setters import (
     STEPS,
