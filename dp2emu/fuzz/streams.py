@@ -36,6 +36,9 @@ _WALKED = 96
 _WRITTEN = 64
 """Most bytes of an input of target ``reassembly`` that is not grown."""
 _LONG = 1 << 15
+_PACE_OF_CALLS = 0.5
+"""Function calls of longer inputs for each of others, of targets whose inputs draw: the heaviest
+makes thousands of times the calls of the median."""
 _LEFT_OUT = frozenset(op for op, token in TABLE.items() if row_of(token)[0] == OTHER)
 """Opcodes whose sizes the compiled walk leaves to the walk."""
 _COVER = ("dp2emu.dp2", "dp2emu.gpu")
@@ -399,7 +402,7 @@ def _target(
 ) -> Target:  # fmt: skip
     return Target(
         name, what, make, seed, stage.mutate, _MOST, _COVER, stage.records,
-        cost=cost, grow=stage.grow, longest=stage.LONGEST,
+        cost=cost, grow=stage.grow, longest=stage.LONGEST, pace_of_calls=_PACE_OF_CALLS,
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from random import Random
 from typing import Any, Protocol
@@ -67,7 +68,8 @@ class Target(msgspec.Struct, frozen=True):
     ``what`` says the property in a line; ``make`` returns the function that tries inputs.
     ``seed`` makes a random input, ``mutate`` changes one; inputs have at most ``most`` bytes.
     ``grow`` makes an input longer, up to ``longest`` bytes; inputs do not grow if that is 0.
-    ``pace`` is the number of bytes of longer inputs for each byte of others.
+    ``pace`` is the number of bytes of longer inputs for each byte of others, and ``pace_of_calls``
+    the largest number of their function calls for each call of others.
     ``cost`` is the processor time and memory that an input may take, by its ``size``.
     ``records`` returns the capture that reproduces an input, or None if the input is a file, whose
     name ends in ``suffix``.  ``cover`` names the modules whose coverage is measured; ``compares``:
@@ -95,6 +97,7 @@ class Target(msgspec.Struct, frozen=True):
     grow: Growth = doubled
     longest: int = 0
     pace: float = 0.25
+    pace_of_calls: float = math.inf
     smaller: Callable[[Any], Any] | None = None
     program: bool = False
     ahead: int = 0

@@ -11,6 +11,7 @@ import faulthandler
 import gc
 import inspect
 import json
+import math
 import mmap
 import os
 import re
@@ -75,6 +76,8 @@ _COSTLY_TRIES = 24
 """Maximum number of attempts to make a costly input smaller, each of which takes a process."""
 _READ = 64
 """Number of inputs after which the clocks are read."""
+_SAMPLED = 64
+"""Of this many inputs the function calls of one are counted, if they pace longer inputs."""
 
 
 class Vitals(msgspec.Struct, frozen=True):
@@ -215,6 +218,7 @@ class Worker:
         self._bench = bench
         self._gauge = Gauge(target.cost, target.size)
         self._bytes = self._longer_inputs = self._longer_bytes = self._longer_time = 0
+        self._calls = self._longer_calls = 0
         self._heaviest = (
             Heaviest(folder / f"{target.name}.long", self._calls_of) if (target.longest) else None
         )
@@ -257,8 +261,7 @@ class Worker:
         self._try(data)
 
     def _try(self, data: bytes) -> None:
-        self._bytes += len(data)
-        feature = self._tried(data)
+        feature = self._sampled(data)
         if feature is _FOUND:
             return
         features = feature if isinstance(feature, frozenset) else {feature}
@@ -271,9 +274,18 @@ class Worker:
         time for that.
         """
         self.execs += 1
-        self._bytes += len(data)
-        self._tried(data)
+        self._sampled(data)
         self._climbs()
+
+    def _sampled(self, data: bytes) -> Hashable:
+        """Try an input as ``_tried`` does, and count what paces longer inputs."""
+        self._bytes += len(data)
+        if self.target.pace_of_calls == math.inf or self.execs % _SAMPLED:
+            return self._tried(data)
+        calls = Calls()
+        feature = self._tried(data, calls)
+        self._calls += calls.number * _SAMPLED
+        return feature
 
     def _tried(self, data: bytes, calls: Calls | None = None) -> Hashable:
         """Try an input, counting its ``calls`` if given; returns its features, or ``_FOUND``."""
@@ -305,10 +317,12 @@ class Worker:
 
     def _climbs(self) -> bool:
         """Try a longer input; returns False if it is not time for that: longer inputs have had
-        their share of bytes.
+        their share of bytes, or of calls if the target bounds these.
         """
-        heaviest = self._heaviest
-        if heaviest is None or self._longer_bytes > self._bytes * self.target.pace:
+        heaviest, target = self._heaviest, self.target
+        if heaviest is None or self._longer_bytes > self._bytes * target.pace:
+            return False
+        if self._longer_calls > self._calls * target.pace_of_calls:
             return False
         self._climb(heaviest)
         return True
@@ -319,6 +333,7 @@ class Worker:
         data, calls = self._longer(heaviest), Calls()
         if self._tried(data, calls) is not _FOUND:
             heaviest.offer(data, calls.number)
+        self._longer_calls += calls.number
         self._longer_inputs += 1
         self._longer_bytes += len(data)
         self._longer_time += time.process_time_ns() - began

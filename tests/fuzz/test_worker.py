@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from pathlib import Path
 from random import Random
 
@@ -34,6 +35,24 @@ def test_an_input_is_kept_if_anything_of_it_is_new(
         worker.try_input(data)
     found = {path.read_bytes() for path in (tmp_path / "new").iterdir()}
     assert found == {*kept, b"a"}
+
+
+@pytest.mark.parametrize(("pace", "least", "most"), [(1.0, 2, 10), (math.inf, 50, 1000)])
+def test_longer_inputs_have_a_share_of_the_function_calls(
+    pace: float, least: int, most: int, tmp_path: Path
+) -> None:
+    sizes: list[int] = []
+
+    def trial(data: bytes) -> int:
+        sizes.append(len(data))
+        return sum(abs(0) for _ in range(10_000 if len(data) > 8 else 10))
+
+    target = Target(
+        "heavy", "", lambda: trial, lambda rng: b"8 bytes.", lambda rng, *data: data[0], 8, (),
+        longest=64, pace_of_calls=pace,
+    )  # fmt: skip
+    Worker(target, tmp_path, Board(tmp_path / "board", target.room)).run(4096, None)
+    assert least <= sum(size > 8 for size in sizes) <= most
 
 
 def test_calls_that_are_known_are_nothing_new_in_another_order() -> None:
