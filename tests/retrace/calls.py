@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -40,18 +41,21 @@ def out(address: int) -> tuple[Pointer]:
 
 
 def functions(work: Callable[[], object]) -> int:
-    """Python functions that are entered during ``work``."""
-    entered = 0
+    """Python functions that are entered during ``work``, without those of garbage collections."""
+    entered, collects = 0, gc.isenabled()
 
     def count(frame: Any, event: str, argument: Any) -> None:
         nonlocal entered
         entered += event == "call"
 
+    gc.disable()
     sys.setprofile(count)
     try:
         work()
     finally:
         sys.setprofile(None)
+        if collects:
+            gc.enable()
     return entered
 
 
