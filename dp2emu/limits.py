@@ -72,6 +72,8 @@ class Limits(msgspec.Struct, frozen=True):
     Compile work is counted for the call that first needs the code, in units of about 0.1 ms
     (``dp2emu.shader.compile_work``): ``call_compile``, and ``capture_compile`` plus 4 for each
     draw.  ``shader_statements`` bounds the statements of one program with calls expanded.
+
+    ``history_draws`` are the draws that the history of a pixel examines.
     """
 
     chunk_bytes: int = 24 << 20
@@ -107,6 +109,7 @@ class Limits(msgspec.Struct, frozen=True):
     capture_pixels: int = 5_500_000_000
     capture_instructions: int = 1 << 37
     capture_compile: int = 500_000
+    history_draws: int = 1 << 13
 
     def check(self, name: str, amount: int, more: int = 0) -> None:
         """Raise Exceeded if ``amount`` and ``more`` are together larger than the bound ``name``.
@@ -164,6 +167,7 @@ FUZZING = Limits(
     call_pixels=1 << 18, call_instructions=1 << 24, capture_tokens=1 << 18,
     capture_vertices=1 << 20, capture_pixels=1 << 22, capture_instructions=1 << 28,
     shader_statements=1 << 13, call_compile=1 << 15, capture_compile=1 << 17,
+    history_draws=1 << 8,
 )  # fmt: skip
 """``Limits`` for fuzz campaigns, low enough that every input is executed in a short time."""
 

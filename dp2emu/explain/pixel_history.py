@@ -32,6 +32,7 @@ from dp2emu.gpu.command import packets
 from dp2emu.gpu.command.packets import Draw, Packet, Part
 from dp2emu.gpu.device.timing import Timing
 from dp2emu.gpu.resource.heap import Surface
+from dp2emu.limits import Limits
 from dp2emu.replay import Watcher
 from dp2emu.replay.player import Recording
 
@@ -185,8 +186,8 @@ def history_of(
     present, by which the buffers only change places for the next frame, are left out.  Both take
     another pass over the capture.  Raises UsageError for an event or a surface that the capture
     does not have, for a pixel outside of the surface and for a second pass over a pipe;
-    Unsupported for formats whose pixels share bytes; and Disagreement if the engine stores other
-    bits than the examined stages.
+    Unsupported for formats whose pixels share bytes; Exceeded beyond the limit ``history_draws``;
+    and Disagreement if the engine stores other bits than the examined stages.
     """
     last: Event | None = None
     target, lacking, watcher = pixel.target, _MemoryFaults(), watcher or Watcher()
@@ -284,6 +285,8 @@ class PixelObserver(Observer):
         self._written: MemoryWritten | None = None
         self._last: dict[int, Entry] = {}
         self._error: UsageError | Unsupported | None = None
+        self._draws_examined = 0
+        self._exceeded: Exceeded | None = None
         self._limited = False
         self._differs: Disagreement | None = None
 
@@ -313,6 +316,16 @@ class PixelObserver(Observer):
             except (Unsupported, Exceeded):
                 # The execution reports it.
                 self._examined = None
+            if self._examined is not None:
+                self._count(event, stage.gpu.heap.limits)
+
+    def _count(self, event: Event, limits: Limits) -> None:
+        """Count an examined draw, and end the history if that is one too many."""
+        self._draws_examined += 1
+        try:
+            limits.check("history_draws", self._draws_examined)
+        except Exceeded as error:
+            self._exceeded, self.ended = error.at(call=event.call, token=event.name), True
 
     def examined(self, draw: Draw, place: Place, stage: Stage) -> Examined | None:
         """The fragments of a draw at the pixel, by ``pixel_probe.examine``."""
@@ -443,8 +456,11 @@ class PixelObserver(Observer):
 
     def history(self) -> History:
         """The history so far.  Raises UsageError if the capture has no such pixel, Disagreement if
-        the engine stored other bits than the examined stages though no work limit ended a draw.
+        the engine stored other bits than the examined stages though no work limit ended a draw,
+        and Exceeded if it has more draws than the limit ``history_draws``.
         """
+        if self._exceeded is not None:
+            raise self._exceeded
         if self._differs is not None and not self._limited:
             raise self._differs
         pixel, place, row = self._pixel, self._place, self._row

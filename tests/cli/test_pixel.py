@@ -81,6 +81,18 @@ def test_what_is_not_there_is_named(arguments: tuple[object, ...], message: str)
     assert (ran.code, ran.out, ran.err) == (2, b"", f"dp2emu: {STREAM}: {message}\n")
 
 
+def test_a_history_of_more_draws_than_its_limit_ends_with_the_limit() -> None:
+    limited = dp2emu("pixel", STREAM, 186, 121, "--limit", "history_draws=1")
+    assert (limited.code, limited.out) == (3, b"")
+    told = limited.err.removeprefix(f"dp2emu: {STREAM}: call ")
+    assert told.endswith(
+        ": limit history_draws: 2 draws, at most 1; raise it with --limit history_draws=N\n"
+    )
+    draws = json.loads(dp2emu("info", STREAM, "--tokens", "--json").out)["tokens"]["DRAWPRIMITIVE"]
+    enough = dp2emu("pixel", STREAM, 186, 121, "--limit", f"history_draws={draws}")
+    assert enough.out == dp2emu("pixel", STREAM, 186, 121).out
+
+
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_engines_print_the_same(form: tuple[str, ...]) -> None:
     arguments = ["pixel", STREAM, 150, 100, *form]

@@ -45,7 +45,7 @@ from dp2emu.replay.frames import EVERY, Frames
 
 SCHEMA = 1
 """Version of the model; within a version keys may be added, never removed."""
-EVENTS = 20_000
+EVENTS = 10_000
 """Maximum number of events on a page."""
 FAULTS = 1_000
 """Maximum number of faults on a page."""
@@ -145,6 +145,9 @@ class Collector(Observer):
 
     def issued(self, origin: Origin, stage: Stage) -> None:
         """Keep what changed in the state, and the bound shaders, until the events execute."""
+        self._times[origin] = stage.gpu.now
+        if self._complete:
+            return
         facts = stage.facts(origin, queries=False)  # the page has them elsewhere
         context = str(origin.device)
         setter = self.settings.setter_in(context)
@@ -153,7 +156,6 @@ class Collector(Observer):
         wanted = self._wanted == EVERY or self._next_is_shown()
         arguments = self.arguments.lines(origin) if wanted else []
         self._issued[origin] = _Issued(changes, assemblies_of(facts), arguments)
-        self._times[origin] = stage.gpu.now
 
     def issued_at(self, origin: Origin) -> int | None:
         """The host's tick when the front end was behind a token or call; None if unknown."""
@@ -182,6 +184,13 @@ class Collector(Observer):
     def _next_is_shown(self) -> bool:
         """Whether the next event is on the page."""
         return self.left_out + len(self.events) in self._wanted and len(self.events) < EVENTS
+
+    @property
+    def _complete(self) -> bool:
+        """Whether no later event is on the page."""
+        last = self._wanted.last
+        past = last is not None and self.left_out + len(self.events) > last
+        return past or len(self.events) >= EVENTS
 
     def handle(self, name: str, call: int | None) -> int | None:
         """The surface of a picture of the replay, by the API call that took it or its name."""

@@ -24,6 +24,7 @@ from dp2emu.explain.pixel_history import Entry, History, Pixel, default_target, 
 from dp2emu.explain.pixel_survey import Reach
 from dp2emu.explain.playback import Observer, Stage, events_of, play
 from dp2emu.explain.report import arguments, differences, queries, setting_steps, shaders, targets
+from dp2emu.explain.report import model as model_of_page
 from dp2emu.explain.report.copies import Copied
 from dp2emu.explain.report.differences import KeepingJudge, pictures_of
 from dp2emu.explain.report.histories import Spot, affordable, differing, histories, history_row
@@ -422,6 +423,28 @@ def test_only_the_chosen_events_are_on_the_page(first_light: dict[str, Any]) -> 
     for event, image in found.items():
         np.testing.assert_array_equal(image, expected[event])
     assert "12 events are not on this page" in model["notes"][0]
+
+
+@pytest.mark.parametrize("last", [None, 3])
+def test_state_is_read_for_events_of_the_page_alone(
+    last: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Origin] = []
+    facts = Stage.facts
+
+    def counted(stage: Stage, origin: Origin, *, queries: bool = True) -> dict[str, str]:
+        read.extend([origin] if origin.name else [])
+        return facts(stage, origin, queries=queries)
+
+    monkeypatch.setattr(Stage, "facts", counted)
+    if last is None:
+        monkeypatch.setattr(model_of_page, "EVENTS", 4)
+    with opened(FIRST_LIGHT) as capture:
+        part = report_model(capture, wanted=Frames(0, last))
+        assert [origin.name for origin in read] == ["CLEAR", "DRAWPRIMITIVE", "DRAWPRIMITIVE"]
+        monkeypatch.undo()
+        whole = report_model(capture)
+    assert part["events"] == whole["events"][:4]
 
 
 def test_a_range_without_events_names_those_there_are() -> None:
