@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeGuard, TypeVar
 
+import msgspec
+
+from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.options import Options
-from dp2emu.errors import STOPPED, Absent, Dp2Error, UsageError
+from dp2emu.errors import STOPPED, Absent, Disagreement, Dp2Error, Exceeded, Fault, UsageError
 from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.events import Event
 from dp2emu.explain.playback import EventList, Observer, Playback, Stage
@@ -18,6 +21,7 @@ from dp2emu.gpu.input_assembler.vertex_fetch import measured
 from dp2emu.gpu.work_budget import WorkBudget
 from dp2emu.limits import Limits
 from dp2emu.replay import Watcher
+from dp2emu.replay.calls import Performed
 from dp2emu.replay.player import Recording
 
 Seen = TypeVar("Seen")
@@ -41,18 +45,28 @@ def at_packet(
     """Play a capture up to a draw or dispatch -> its event, and what ``look`` returns for it.
 
     The event is the first at the address that is of the ``kind``.  ``after`` is called once it is
-    executed.  Raises UsageError if there is none: for a frame always, which is neither; Exceeded
-    for a packet that alone is beyond the limits of a call.
+    executed; a Disagreement that it raises gives way to what ended the execution early, if that
+    was a limit or a want of memory.  Raises UsageError if there is none: for a frame always, which
+    is neither; Exceeded for a packet that alone is beyond the limits of a call.
     """
     noun = kind.__name__.lower()
     if address.frame is not None:
         raise UsageError(f"{address.text} is a frame, not a {noun}")
     looking: _Looking[Seen] = _Looking(address, kind, look, after)
-    known = EventList()
-    playback = Playback(capture, [known, looking], options=options, timing=timing, watcher=watcher)
+    known, watcher, ended = EventList(), watcher or Watcher(), list[Dp2Error]()
+
+    def answered(performed: Performed) -> None:
+        watcher.answered(performed)
+        if _ends_execution(performed.error):
+            ended.append(performed.error.at(stream=capture.name, call=performed.number))
+
+    watched = msgspec.structs.replace(watcher, answered=answered)
+    playback = Playback(capture, [known, looking], options=options, timing=timing, watcher=watched)
     with closing(playback):
         while looking.event is None and looking.error is None and playback.step():
             pass
+    if isinstance(looking.error, Disagreement) and ended:
+        raise ended[-1]
     if looking.error is not None:
         raise looking.error
     if looking.event is None or not looking.seen:
@@ -61,6 +75,12 @@ def at_packet(
             raise Absent(f"{event.address}: {event.name} does nothing: {event.text}")
         raise Absent(f"{event.address} is a {event.kind.value} ({event.name}), not a {noun}")
     return looking.event, looking.seen[0]
+
+
+def _ends_execution(error: Dp2Error | None) -> TypeGuard[Dp2Error]:
+    """Whether a call with this error left packets partly executed."""
+    lacking = isinstance(error, Fault) and error.hr == HResult.DDERR_OUTOFMEMORY
+    return lacking or isinstance(error, Exceeded)
 
 
 def _admit(packet: Draw | Dispatch, limits: Limits) -> None:

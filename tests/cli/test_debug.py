@@ -66,3 +66,12 @@ def test_an_event_without_a_shader_is_an_error() -> None:
     ran = dp2emu("debug", STREAM, "E1", "pixel", "1", "1")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "E1 is a clear" in ran.err
+
+
+def test_a_draw_that_a_limit_ends_is_told_by_the_limit_and_no_disagreement() -> None:
+    cleared = 2 * 320 * 240  # colour and depth: nothing is left for the draw
+    limit = ("--limit", f"capture_pixels={cleared}")
+    ran = dp2emu("debug", STREAM, "E2", "pixel", 186, 121, "--json", *limit)
+    assert (ran.code, ran.out) == (3, b"")
+    assert ran.err.startswith(f"dp2emu: {STREAM}: call 1: limit capture_pixels: ")
+    assert ran.err.count("\n") == 1
