@@ -7,7 +7,7 @@ rectangle and sample mask, which tells the first test that leaves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from dp2emu.explain.pixel_place import Number, Place, holds_integers, shortest, 
 from dp2emu.explain.pixel_survey import (
     DEPTH,
     Chunk,
+    ChunkProbe,
     Reach,
     Spot,
     Survey,
@@ -39,7 +40,7 @@ from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.raster_operations import COPY
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.draw.draw_stages import execute_draw
-from dp2emu.gpu.draw.probe import Probe, Test
+from dp2emu.gpu.draw.probe import Test
 from dp2emu.gpu.input_assembler.vertex_fetch import instanced, measured
 from dp2emu.gpu.output_merger.color_target import ColorTarget
 from dp2emu.gpu.output_merger.depth_test import DepthTarget, TestSeen, depth_stencil, depth_target
@@ -97,7 +98,7 @@ def examine(
         fragments = [
             found
             for instance, part in enumerate(instanced(draw))
-            for found in _examined(part, instance, spot, (memory, budget))
+            for found in _examined(part, instance, spot, (memory, budget, reach))
         ]
         stored = place.read()
     finally:
@@ -122,6 +123,7 @@ def reach_of(draw: Draw, limits: Limits | None = None) -> Reach:
     memory, found = _Memory(draw), Reach()
     try:
         for part in instanced(draw):
+            found.begin()
             part, runs = _observed(part, budget)
             runs(_unclipped(_narrowed(part, Rect(0, 0, 0, 0))), probe=found)
     finally:
@@ -172,26 +174,28 @@ class _Memory:
 
 
 def _examined(
-    draw: Draw, instance: int, spot: Spot, means: tuple[_Memory, WorkBudget]
+    draw: Draw, instance: int, spot: Spot, means: tuple[_Memory, WorkBudget, Reach | None]
 ) -> list[Fragment]:
     """The fragments of one instance."""
-    memory, budget = means
+    memory, budget, reach = means
     draw, runs = _observed(draw, budget)
-    wide = Survey(spot)
+    wide = Survey(spot, None if reach is None else reach.chunks(instance, spot.x, spot.y))
     alone = _narrowed(draw, spot.rect)
     runs(_unclipped(alone), probe=wide)
-    if not any(found.near for found in wide.chunks):
+    near = wide.near
+    if not near:
         return []
     clipped = wide
     if draw.pipeline.raster.cull_distances:
-        clipped = Survey(spot)
+        clipped = Survey(spot, near)
         runs(with_raster_state(alone, cull_distances=0), probe=clipped)
-    probe = _PixelProbe(spot, memory, instance)
     # Programs with side effects may depend on every other fragment.
-    runs(draw if draw.pipeline.memory_operations else alone, probe=probe)
+    every = bool(draw.pipeline.memory_operations)
+    probe = _PixelProbe(spot, memory, instance, None if every else near)
+    runs(draw if every else alone, probe=probe)
     if clipped is wide:
         clipped = probe.uncut
-    if not len(wide.chunks) == len(clipped.chunks) == len(probe.found):
+    if not near <= clipped.chunks.keys() & probe.found.keys():
         raise Unsupported("histories of draws that a work limit divides")
     return [*_in_order(spot, instance, (wide, clipped, probe))]
 
@@ -228,30 +232,35 @@ def _cut(scissor: Rect, rect: Rect) -> Rect:
 # The stages that follow coverage
 
 
-class _PixelProbe(Probe):
+class _PixelProbe(ChunkProbe):
     """Records the fragments of a draw at a pixel.  Mutable: it collects.
 
-    ``found`` has the fragments of each chunk by primitive before clipping and sample; ``uncut``
-    the primitives as the draw clips them.
+    ``found`` has the fragments of each chunk, by its number, by primitive before clipping and
+    sample; ``uncut`` the primitives as the draw clips them.
     """
 
     every_fragment = True
 
-    def __init__(self, spot: Spot, memory: _Memory, instance: int) -> None:
+    def __init__(
+        self, spot: Spot, memory: _Memory, instance: int, wanted: Container[int] | None
+    ) -> None:  # fmt: skip
+        super().__init__(wanted)
         self._spot, self._memory, self._instance = spot, memory, instance
         self.uncut = Survey(spot)
-        self.found: list[dict[tuple[int, int], list[Fragment]]] = []
+        self._latest: dict[tuple[int, int], list[Fragment]] = {}
+        self.found: dict[int, dict[tuple[int, int], list[Fragment]]] = {}
         self._live: dict[tuple[int, int], Fragment] = {}
         self._role: int | None = None
         self._count = 0
 
     def chunk(self, draw: Draw, assembled: Geometry, primitives: Primitives) -> bool:
         """Note the primitives, and have them drawn."""
-        self.uncut.chunk(draw, assembled, primitives)
+        number = self.number()
+        self.uncut.add(number, draw, assembled)
         self._chunk, self._numbered = sources_of(primitives), numbers_of(draw, primitives)
         self._role = self._spot.role(draw)
         self._samples = draw.pipeline.samples
-        self.found.append({})
+        self._latest = self.found[number] = {}
         return True
 
     def batch(self, draw: Draw, here: Sites, shading: Shading) -> None:
@@ -266,7 +275,7 @@ class _PixelProbe(Probe):
             fragment = Fragment(self._instance, number, sample % self._samples)
             self._live[span, sample] = fragment
             key = int(self._chunk[primitive]), fragment.sample
-            self.found[-1].setdefault(key, []).append(fragment)
+            self._latest.setdefault(key, []).append(fragment)
         self._count += len(self._live)
         if self._count > MOST_FRAGMENTS:
             raise Unsupported(f"histories of more than {MOST_FRAGMENTS} fragments of a draw")
@@ -443,7 +452,8 @@ def _in_order(
 ) -> Iterator[Fragment]:
     """The fragments at the pixel and, for each primitive near it, why it has none."""
     wide, clipped, probe = probes
-    for number, chunk in enumerate(wide.chunks):
+    for number in sorted(wide.chunks.keys() & probe.found.keys() & clipped.chunks.keys()):
+        chunk = wide.chunks[number]
         uncut, own, found = clipped.chunks[number], probe.uncut.chunks[number], probe.found[number]
         sources = {*chunk.near, *(source for source, _ in found)}
         for source in sorted(sources):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -156,16 +157,25 @@ class Reach(Probe):
     """Pixels that a draw may touch; as a probe it collects them, and draws nothing.  Mutable."""
 
     def __init__(self) -> None:
-        self._boxes: list[_Boxes] = []
+        self._instances: list[list[_Boxes]] = []
+
+    def begin(self) -> None:
+        """Begin the next instance of the draw."""
+        self._instances.append([])
 
     def chunk(self, draw: Draw, assembled: Geometry, primitives: Primitives) -> bool:
         """Note the bounding boxes of the primitives."""
-        self._boxes.append(_boxes(draw, assembled))
+        self._instances[-1].append(_boxes(draw, assembled))
         return False
 
     def touches(self, x: int, y: int) -> bool:
         """Whether a primitive may touch a pixel of the targets."""
-        return any(boxes.touch(x, y).any() for boxes in self._boxes)
+        return any(self.chunks(number, x, y) for number in range(len(self._instances)))
+
+    def chunks(self, instance: int, x: int, y: int) -> frozenset[int]:
+        """Numbers of the chunks of an instance with a primitive that may touch a pixel."""
+        boxes = enumerate(self._instances[instance])
+        return frozenset(number for number, each in boxes if each.touch(x, y).any())
 
 
 _SNAP = 1 / ONE
@@ -200,14 +210,48 @@ def _covered(draw: Draw, geometry: Geometry, spot: Spot) -> frozenset[tuple[int,
     return frozenset(found)
 
 
-class Survey(Probe):
-    """Looks at the primitives of a draw, and draws nothing.  Mutable: it collects."""
+class ChunkProbe(Probe):
+    """A probe that numbers the chunks of a draw, and wants only those with numbers in ``wanted``;
+    None: all.  Mutable: it counts.
+    """
 
-    def __init__(self, spot: Spot) -> None:
+    def __init__(self, wanted: Container[int] | None = None) -> None:
+        self._wanted = wanted
+        self._number, self._asked = -1, False
+
+    def wants_chunk(self) -> bool:
+        """Return whether the number of the next chunk is a wanted one."""
+        self._number, self._asked = self._number + 1, True
+        return self._wanted is None or self._number in self._wanted
+
+    def number(self) -> int:
+        """The number of the chunk that is being shown; to be called once for each."""
+        self._number += not self._asked
+        self._asked = False
+        return self._number
+
+
+class Survey(ChunkProbe):
+    """Looks at the primitives of a draw, and draws nothing.  Mutable: it collects.
+
+    ``chunks`` are by number.
+    """
+
+    def __init__(self, spot: Spot, wanted: Container[int] | None = None) -> None:
+        super().__init__(wanted)
         self._spot = spot
-        self.chunks: list[Chunk] = []
+        self.chunks: dict[int, Chunk] = {}
 
     def chunk(self, draw: Draw, assembled: Geometry, primitives: Primitives) -> bool:
         """Note which primitives are near the pixel."""
-        self.chunks.append(_surveyed(draw, assembled, self._spot))
+        self.add(self.number(), draw, assembled)
         return False
+
+    def add(self, number: int, draw: Draw, assembled: Geometry) -> None:
+        """Note which primitives of a chunk are near the pixel."""
+        self.chunks[number] = _surveyed(draw, assembled, self._spot)
+
+    @property
+    def near(self) -> frozenset[int]:
+        """Numbers of the chunks with primitives near the pixel."""
+        return frozenset(number for number, chunk in self.chunks.items() if chunk.near)

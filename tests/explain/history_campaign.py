@@ -18,7 +18,7 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, Unsupported
 from dp2emu.explain.pixel_place import Place
-from dp2emu.explain.pixel_probe import Examined, examine
+from dp2emu.explain.pixel_probe import Examined, examine, reach_of
 from dp2emu.fuzz import draws, draws10, hostile
 from dp2emu.gpu.command.packets import Draw, IndirectDraw, Packet
 from dp2emu.gpu.device.gpu import Gpu
@@ -128,6 +128,9 @@ def check(draw: Draw, pick: Random, verdicts: Counter[str], jit: bool) -> int:
         surface.data[:] = data
     places = [*chosen_pixels(expected, target, pick)]
     found = [examine(draw, Place.of(target, 0, x, y)) for x, y in places]
+    reach = reach_of(draw)
+    again = [examine(draw, Place.of(target, 0, x, y), reach=reach) for x, y in places[:4]]
+    assert repr(again) == repr(found[:4]), "known reach changes a history"
     depths = [*depth_histories(draw, places[:4])]
     for surface, data in before:
         assert np.array_equal(surface.data, data), "a probe changed memory"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from random import Random
 
@@ -20,11 +21,14 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.explain import Pixel, events_of, history_of
 from dp2emu.explain.events import EventKind
 from dp2emu.explain.pixel_place import Place, value_of
-from dp2emu.explain.pixel_probe import Examined, examine
+from dp2emu.explain.pixel_probe import Examined, examine, reach_of
 from dp2emu.explain.pixel_text import lines_of
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Draw, MergeNumbers
 from dp2emu.gpu.command.pipeline import DepthState, RasterState, StencilFace, StencilState
+from dp2emu.gpu.draw import draw_stages
+from dp2emu.gpu.rasterizer.clip import Geometry
+from dp2emu.gpu.shader_resources.textures import Texturing
 from dp2emu.replay import Watcher
 from dp2emu.runtime10 import TextureDesc
 from tests.explain import history_campaign
@@ -115,6 +119,29 @@ def test_a_primitive_elsewhere_is_no_history() -> None:
     assert found is not None and found.fragments == []
 
 
+def test_only_chunks_with_primitives_near_the_pixel_are_assembled_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    triangles = [[corner(4 * n, 0), corner(4 * n + 3, 0), corner(4 * n, 3)] for n in range(7)]
+    color = color_surface()
+    packet, place = draw(chain.from_iterable(triangles), color=color), Place.of(color, 0, 17, 1)
+    whole, assembled = examine(packet, place), list[int]()
+    assemble = draw_stages.assembled_chunk
+
+    def counted(part: Draw, texturing: Texturing, start: int, stop: int) -> Geometry:
+        assembled.append(start)
+        return assemble(part, texturing, start, stop)
+
+    monkeypatch.setattr(draw_stages, "CHUNK", 2)
+    monkeypatch.setattr(draw_stages, "assembled_chunk", counted)
+    assert examine(packet, place) == whole
+    assert assembled == [0, 2, 4, 6, 4]
+    reach = reach_of(packet)
+    del assembled[:]
+    assert examine(packet, place, reach=reach) == whole
+    assert assembled == [4, 4]
+
+
 def test_a_clip_plane_clips() -> None:
     packet = programmed(draw([corner(-1, 1), corner(1, 1), corner(-1, -1)], color=color_surface()))
     behind = with_pipeline(packet, raster=RasterState(clip_planes=1))
@@ -200,6 +227,14 @@ def test_text_has_integers_with_all_digits() -> None:
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
 def test_reasons_are_those_of_drawing_each_primitive_alone(source: Source) -> None:
+    assert campaign(source, 12, jit=False, seed=4)["coverage"]
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
+def test_reasons_are_the_same_if_chunks_have_few_primitives(
+    source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(draw_stages, "CHUNK", 3)
     assert campaign(source, 12, jit=False, seed=4)["coverage"]
 
 

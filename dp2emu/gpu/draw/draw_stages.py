@@ -201,13 +201,15 @@ _Find = Callable[[Draw], DrawSetup]
 
 
 class _Executors(NamedTuple):
-    """Ways to draw primitives: the function ``rest`` draws an assembled chunk; ``kernel``, unless
-    None, draws many triangles on all threads within the work ``budget``.
+    """Ways to draw primitives: the function ``rest`` draws an assembled chunk, if the ``probe``
+    wants it; ``kernel``, unless None, draws many triangles on all threads within the work
+    ``budget``.
     """
 
     rest: Rest
     kernel: Drawing | None = None
     budget: WorkBudget | None = None
+    probe: Probe | None = None
 
 
 class _Observers(NamedTuple):
@@ -236,7 +238,8 @@ def _by_engine(
     texturing, kernel = setting.texturing, setting.kernel
     probe, budget = observers
     metering = partial(metered, region=setting.targets.region, budget=budget)
-    stages = _Executors(metering(partial(draw_chunk, setting.targets, texturing, probe)))
+    drawing = metering(partial(draw_chunk, setting.targets, texturing, probe))
+    stages = _Executors(drawing, probe=probe)
     if kernel is None or probe is not None:
         return doing(stages)
     if name_of(texturing.run) == CHECKED:
@@ -303,16 +306,18 @@ def _draw_part(draw: Draw, texturing: Texturing, executors: _Executors) -> Work:
     )
     if not draw.pipeline.raster.enabled:
         return work
-    chunks = partial(_chunks, draw, texturing, executors.rest)
+    chunks = partial(_chunks, draw, texturing, executors)
     many = executors.kernel is not None and draw.input.count > FEW
     together = _together(draw, executors, chunks) if many else None
     return work + (chunks(0, draw.input.count) if together is None else together)
 
 
-def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) -> Work:
+def _chunks(
+    draw: Draw, texturing: Texturing, executors: _Executors, first: int, end: int
+) -> Work:  # fmt: skip
     """Assemble and draw primitives ``first`` to ``end``, chunk by chunk."""
-    token = CURRENT.token
-    if first < end <= first + CHUNK:
+    token, rest, probe = CURRENT.token, executors.rest, executors.probe
+    if probe is None and first < end <= first + CHUNK:
         if token.word.value:
             token.check()
         return rest(draw, assembled_chunk(draw, texturing, first, end))
@@ -320,6 +325,8 @@ def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) 
     for start in range(first, end, CHUNK):
         if token.word.value:
             token.check()
+        if probe is not None and not probe.wants_chunk():
+            continue
         stop = min(start + CHUNK, end)
         work += rest(draw, assembled_chunk(draw, texturing, start, stop))
     return work

@@ -39,6 +39,12 @@ class Probe:
 
     every_fragment = False
 
+    def wants_chunk(self) -> bool:
+        """Return whether the next chunk of primitives is assembled; asked only in draws without
+        stages between vertex program and clipping.
+        """
+        return True
+
     def chunk(self, draw: Draw, assembled: Geometry, primitives: Primitives) -> bool:
         """See the primitives of a chunk before and after set-up; False skips the chunk."""
         return True
