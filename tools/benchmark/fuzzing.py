@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import resource
-import statistics
-import time
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
@@ -14,15 +11,11 @@ from typing import NamedTuple
 from benchmark.place import Place
 from benchmark.promises import BENCHMARKS as BENCHMARKS
 from benchmark.promises import benchmark
-from dp2emu.fuzz import targets
 from dp2emu.fuzz.campaign import Plan, campaign
-from dp2emu.fuzz.worker import Board, Worker, available
+from dp2emu.fuzz.worker import available
 
 START = 100
 """Inputs of a campaign that does little but start."""
-
-WARM = 300
-"""Inputs at scale 1 before those that are timed: the first ones compile kernels."""
 
 ROWS = (
     ("fuzz walk, guided", "walk", True, ">= 100,000 inputs/s", 16_000),
@@ -90,24 +83,6 @@ def _spent(target: str, guided: bool, execs: int, place: Place) -> Spent:
     # libFuzzer does not count longer inputs, which are tried between its own; cases are all.
     inputs = ended.cases or ended.execs + (ended.longer if guided else 0)
     return Spent(inputs, seconds, ended.longer, ended.longer_bytes, ended.longer_seconds)
-
-
-@benchmark("fuzz device, median input", ">= 3,000 inputs/s")
-def _median(place: Place) -> str:
-    """The inputs a second that all would be if each took as long as the median input, from its
-    making to the choice whether it is kept.
-    """
-    target, folder = targets()["device"], Path(mkdtemp(dir=place.folder))
-    worker = Worker(target, folder, Board(folder / "board", target.room))
-    warm = place.size(WARM)
-    worker.run(warm, None)
-    gc.freeze()
-    times = []
-    for number in range(warm + 1, warm + 1 + place.size(6_000)):
-        before = time.process_time_ns()
-        worker.run(number, None)
-        times.append(time.process_time_ns() - before)
-    return f"{1e9 / statistics.median(times):,.0f} inputs/s"
 
 
 for _name, _target, _guided, _asked, _execs in ROWS:
