@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import click
 
@@ -60,6 +61,7 @@ def command(
         timing=timing,
         watcher=Watcher(fault=opened.faults.note),
     )
-    lines = [json.dumps(history.document())] if as_json else lines_of(history)
+    name = shlex.quote(str(getattr(opened.file, "name", "FILE")))
+    lines = [json.dumps(history.document())] if as_json else lines_of(history, name)
     with text_output("-") as out:
         out.writelines(f"{line}\n" for line in lines)

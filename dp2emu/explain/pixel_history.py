@@ -52,7 +52,8 @@ class Entry(msgspec.Struct):
     ``before`` and ``after`` the stored numbers.  ``source`` is the handle of the surface that a
     copy, resolve or blit read, None for other events.  ``read`` and ``wrote`` are the rectangles
     of it and of the target that such an event, a fill or an upload moves, None where the event has
-    none.  ``overwritten`` is the address of the next
+    none.  ``origin`` is the pixel that was copied: surface, subresource, column and row; None
+    where it is not one pixel, or mirrored or turned.  ``overwritten`` is the address of the next
     event that wrote the sample, None for the last one.  Mutable: later events overwrite.
     """
 
@@ -71,6 +72,7 @@ class Entry(msgspec.Struct):
     source: int | None = None
     read: Rectangle | None = None
     wrote: Rectangle | None = None
+    origin: tuple[int, int, int, int] | None = None
 
 
 class History(msgspec.Struct, frozen=True):
@@ -115,6 +117,10 @@ class History(msgspec.Struct, frozen=True):
         }
 
 
+_ORIGIN = "target", "subresource", "x", "y"
+"""Keys of the pixel that was copied, as the options of ``pixel`` name it."""
+
+
 def _place(event: Event) -> dict[str, Any]:
     return {
         "event": event.address,
@@ -143,6 +149,7 @@ def _row(entry: Entry) -> dict[str, Any]:
         "source": entry.source,
         "source_rectangle": _json(entry.read),
         "target_rectangle": _json(entry.wrote),
+        "origin": None if entry.origin is None else dict(zip(_ORIGIN, entry.origin, strict=True)),
     }
 
 
@@ -355,7 +362,7 @@ class PixelObserver(Observer):
         if self._examined is not None:
             self._drawn(event, self._examined, old, new)
         elif new != old or self._touches(event, packet, place, stage):
-            self._stored(event, old, new, _moved(packet, stage))
+            self._stored(event, old, new, _moved(packet, place, stage))
 
     def _find(self, stage: Stage) -> Place | None:
         """The place of the pixel, None while its surface does not exist or lacks it."""
@@ -489,9 +496,10 @@ def _size(place: Place) -> tuple[int, int]:
     return part.width, part.height
 
 
-def _moved(packet: Packet | None, stage: Stage) -> dict[str, Any]:
+def _moved(packet: Packet | None, place: Place, stage: Stage) -> dict[str, Any]:
     """What an entry tells of a copy, resolve, blit or upload: the handle of the surface that is
-    read, the rectangles, and how a blit turns; {} for other packets.
+    read, the rectangles, how a blit turns, and the pixel that was copied to a place; {} for other
+    packets.
     """
     found: dict[str, Any] = {}
     source, target = getattr(packet, "source", None), getattr(packet, "target", None)
@@ -505,7 +513,32 @@ def _moved(packet: Packet | None, stage: Stage) -> dict[str, Any]:
             found["read"] = _rectangle(source)
     if isinstance(packet, packets.Blit):
         found["detail"] = ", ".join(_turns(packet))
+    if found.get("read") and not found.get("detail"):
+        found["origin"] = _origin(found, source, target, place)
     return found
+
+
+def _origin(
+    found: dict[str, Any], source: Any, target: Any, place: Place
+) -> tuple[int, int, int, int] | None:
+    """The pixel of the rectangle that was read which a place in the other rectangle got; None if
+    the place is elsewhere or in a deeper slice.
+    """
+    there: tuple[int, int] | None = place.x, place.y
+    if target.surface is not place.surface:
+        there = place.within(target.surface)
+        place = msgspec.structs.replace(place, index=0)
+    read, (left, top, right, bottom) = found["read"], found["wrote"]
+    flat = source.box.back - source.box.front == 1 and target.index == place.index
+    if not flat or there is None or not (left <= there[0] < right and top <= there[1] < bottom):
+        return None
+    wrote = left, top, right, bottom
+    x, y = (
+        read[side] + (at - wrote[side]) * (read[side + 2] - read[side])
+        // (wrote[side + 2] - wrote[side])
+        for side, at in enumerate(there)
+    )  # fmt: skip
+    return found["source"], source.index, x, y
 
 
 def _rectangle(part: Part) -> Rectangle:

@@ -16,8 +16,11 @@ _LISTED = 20
 """Maximum number of draws beside the pixel that are listed."""
 
 
-def lines_of(history: History) -> Iterator[str]:
-    """The lines of a history: the target, each event, its fragments, and the value at the end."""
+def lines_of(history: History, file: str = "FILE") -> Iterator[str]:
+    """The lines of a history: the target, each event, its fragments, and the value at the end.
+
+    ``file`` is the capture's name in commands that they tell.
+    """
     part = f", subresource {history.index}" if history.index else ""
     size = f"{history.width} x {history.height}"
     yield (
@@ -27,7 +30,8 @@ def lines_of(history: History) -> Iterator[str]:
     many = len(history.values) > 1
     told = {event.number: _idle(event) for event in history.idle}
     for event, entries in groupby(history.entries, attrgetter("event")):
-        told[event.number] = _touched(event, list(entries), many=many)
+        found = list(entries)
+        told[event.number] = [*_touched(event, found, many=many), *_source(found[0], file)]
     for _, lines in sorted(told.items()):
         yield from lines
     if not history.entries:
@@ -59,24 +63,27 @@ _WITHOUT_FRAGMENT = {Verdict.COVERAGE, Verdict.CLIPPED, Verdict.CULLED, Verdict.
 """Verdicts on primitives that have no fragment at the sample, unless its program ran."""
 
 
-def _alike(entry: Entry, *, many: bool) -> tuple[int, Verdict, str, int | None] | None:
-    """What the entries of a line have in common: the verdict on primitives without a fragment and,
-    with many samples, the primitive; None of an entry that has a line of its own.
+def _alike(entry: Entry, *, many: bool) -> tuple[object, ...] | None:
+    """What the entries of a line have in common: with many samples all but the sample, else the
+    verdict on primitives without a fragment; None of an entry that has a line of its own.
     """
-    if entry.verdict not in _WITHOUT_FRAGMENT or list(_facts(entry)):
-        return None
-    return entry.instance, entry.verdict, entry.detail, entry.primitive if many else None
+    facts = tuple(_facts(entry))
+    common = entry.instance, entry.verdict, entry.detail
+    if many:
+        return *common, entry.primitive, facts
+    return None if facts or entry.verdict not in _WITHOUT_FRAGMENT else common
 
 
 def _run(entries: Sequence[Entry], *, many: bool) -> str:
-    """The line of primitives that follow each other, or of samples of one, without fragments."""
+    """The line of primitives that follow each other, or of samples that are alike."""
     first = entries[0]
-    if many:
-        what = f"primitive {first.primitive}, {_listed('samples', entries, 'sample')}"
-    else:
+    what = _listed("samples", entries, "sample")
+    if not many:
         what = _listed("primitives", entries, "primitive")
+    elif first.primitive is not None:
+        what = f"primitive {first.primitive}, {what}"
     instance = f"instance {first.instance}, " if first.instance else ""
-    return f"{instance}{what}: {_verdict(first)}"
+    return "; ".join([f"{instance}{what}: {_verdict(first)}", *_facts(first)])
 
 
 def _verdict(entry: Entry) -> str:
@@ -104,6 +111,15 @@ def _moved(entry: Entry) -> str:
         return source
     read = "" if entry.read is None else f", {_corners(entry.read)}"
     return f"{source}{read} to {_corners(entry.wrote)}"
+
+
+def _source(entry: Entry, file: str) -> Iterator[str]:
+    """The line of the pixel that an event copied, with the command for its history."""
+    if entry.origin is not None:
+        surface, index, x, y = entry.origin
+        part = f" --subresource {index}" if index else ""
+        words = f"{x} {y} --target {surface}{part} --at {entry.event.address}"
+        yield f"    copied from pixel {x}, {y}: dp2emu pixel {file} {words}"
 
 
 def _corners(rectangle: Rectangle) -> str:

@@ -124,6 +124,34 @@ def test_a_copy_names_what_it_read_and_where_it_wrote() -> None:
     assert text in dp2emu(*arguments).out.decode()
 
 
+@pytest.mark.parametrize(
+    ("name", "event", "pixel"),
+    [("moves.dp2", "E11", (3, 2)), ("real/d3d7_tri.trace", "E4", (102, 140))],
+)
+def test_the_command_of_a_copied_pixel_prints_its_history(
+    name: str, event: str, pixel: tuple[int, int]
+) -> None:
+    stream = ROOT / "streams" / name
+    rows = map(json.loads, dp2emu("events", stream, "--jsonl").out.splitlines())
+    target = next(row["targets"][0] for row in rows if row["event"] == event)
+    asked = ("pixel", stream, *pixel, "--target", target, "--at", event)
+    lines = dp2emu(*asked).out.decode().splitlines()
+    command = lines[-2].partition(": dp2emu ")[2].split()
+    source = dp2emu(*command)
+    assert (source.code, source.out.decode().splitlines()[-1]) == (0, lines[-1])
+    origin = json.loads(dp2emu(*asked, "--json").out)["history"][-1]["origin"]
+    assert [str(origin["x"]), str(origin["y"])] == command[2:4]
+
+
+def test_a_pixel_of_a_stretched_copy_comes_from_its_part_of_the_source() -> None:
+    target = SurfaceCreated(SurfaceDesc(1, SurfaceKind.SURFACE, 8, 8, Format.X8R8G8B8))
+    capture = capture_of(target, Blitted(Blt(1, 4, 4, 8, 8, 1, 0, 1, 2, 2)))
+    found = history_of(capture, Pixel(6, 5, target=1)).entries[-1]
+    assert found.origin == (1, 0, 1, 1)
+    assert history_of(capture_of(target, Blitted(Blt(1, 4, 4, 8, 8, 1, 0, 1, 2, 2))),
+                      Pixel(3, 3, target=1)).entries == []  # fmt: skip
+
+
 def test_a_fill_and_a_mirrored_blit_tell_their_rectangles() -> None:
     target = SurfaceCreated(SurfaceDesc(1, SurfaceKind.SURFACE, 8, 8, Format.X8R8G8B8))
     effects = {"flags": int(BltFlags.DDFX), "fx": int(BltEffects.MIRRORLEFTRIGHT)}
@@ -135,4 +163,5 @@ def test_a_fill_and_a_mirrored_blit_tell_their_rectangles() -> None:
     assert texts[0] == "surface 1, D3DFMT_X8R8G8B8, 8 x 8: pixel 3, 3"
     assert texts[1].endswith("  blit  Blitted to 0,0-4,4")
     assert texts[3].endswith("  blit  Blitted from surface 1, 0,0-4,4 to 2,1-6,5")
+    assert [entry.origin for entry in history.entries] == [None, None]
     assert texts[4].startswith("    written (mirrored left to right); 0 0 1 1 ")

@@ -56,6 +56,18 @@ def test_samples_of_a_primitive_beside_a_pixel_share_a_line() -> None:
     ]
 
 
+def test_samples_with_the_same_result_share_a_line() -> None:
+    written = [entry(5, Verdict.WRITTEN, "", sample) for sample in range(4)]
+    written[2].overwritten = "E9"
+    assert told(*written, samples=4) == [
+        "primitive 5, samples 0 to 1: written; 0 0 0 1 as before",
+        "primitive 5, sample 2: written; 0 0 0 1 as before; overwritten by E9",
+        "primitive 5, sample 3: written; 0 0 0 1 as before",
+    ]
+    cleared = [Entry(DRAW, sample, Verdict.WRITTEN, BLACK, BLACK) for sample in range(2)]
+    assert told(*cleared, samples=2) == ["samples 0 to 1: written; 0 0 0 1 as before"]
+
+
 def test_a_fragment_whose_program_ran_has_a_line_of_its_own() -> None:
     ran = [entry(number, Verdict.COVERAGE, "alpha to coverage") for number in (0, 1)]
     for each in ran:
