@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dp2emu.shader import ir
+from dp2emu.shader.fixed.uniform_names import uniform_name
+from dp2emu.shader.fixed.vertex import key_of
 from dp2emu.shader.origins import Origins, RecordingBuilder
 from dp2emu.shader.ports import varying
 from dp2emu.shader.sm import decode as decode9
@@ -85,7 +87,8 @@ class RegisterNames(msgspec.Struct, frozen=True):
             return f"{file}{scalar}" if file == "b" else f"{file}[{scalar}]"
         if isinstance(self.lowering, Lowering10):
             return self._of_file10(self.lowering, file, scalar)
-        return f"{file}[{scalar}]"
+        key = key_of(self.program)
+        return f"{file}[{scalar}]" if key is None else uniform_name(key, scalar)
 
     def _of_file10(self, low: Lowering10, file: str, scalar: int) -> str:
         components = 4

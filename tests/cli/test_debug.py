@@ -75,3 +75,12 @@ def test_a_draw_that_a_limit_ends_is_told_by_the_limit_and_no_disagreement() -> 
     assert (ran.code, ran.out) == (3, b"")
     assert ran.err.startswith(f"dp2emu: {STREAM}: call 1: limit capture_pixels: ")
     assert ran.err.count("\n") == 1
+
+
+def test_what_the_fixed_function_loads_has_the_name_of_its_state() -> None:
+    trace = ROOT / "streams" / "real" / "d3d7_tri.trace"
+    ran = dp2emu("debug", trace, "E3", "vertex", 0, "--json")
+    steps = json.loads(ran.out)["traces"][0]["steps"]
+    loads = [step for step in steps if "= load f[" in step["instruction"]]
+    names = [step["reads"][0]["name"] for step in loads]
+    assert names == [f"clip_matrix[{row}][{column}]" for row in range(4) for column in range(4)]

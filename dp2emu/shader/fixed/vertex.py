@@ -6,12 +6,14 @@ Vector arithmetic sums from left to right.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache, reduce
 from operator import add, sub
 
 import msgspec
 
 from dp2emu.d3d.enums import FogMode, LightType, MaterialColorSource, TexGen
+from dp2emu.identity_cache import IdentityCache
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed import uniforms
 from dp2emu.shader.fixed.fog import vertex_fog_factor
@@ -416,7 +418,19 @@ def vertex_program(key: FixedVertex) -> Program:
     _fog(registers, position)
     _point_size(registers, position)
     _clip_distances(registers, place, influences)
-    return b.program()
+    program = b.program()
+    _KEYS.put((program,), (), key)
+    return program
+
+
+_KEYS: IdentityCache[FixedVertex] = IdentityCache()
+
+
+def key_of(program: Program) -> FixedVertex | None:
+    """Return the key of a program that ``vertex_program`` made, None of another one."""
+    with suppress(KeyError):
+        return _KEYS.find((program,))
+    return None
 
 
 class _Influence(msgspec.Struct, frozen=True):
