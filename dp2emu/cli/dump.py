@@ -8,7 +8,7 @@ from dp2emu.capture.apitrace.text import dump_trace
 from dp2emu.capture.apitrace.trace import Trace
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.outcome import FINE, UNUSABLE, complain
-from dp2emu.cli.paths import verb_command
+from dp2emu.cli.paths import OUTPUT, verb_command
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.parsers import CONSTRUCT, WALK
 from dp2emu.errors import CaptureError
@@ -16,12 +16,12 @@ from dp2emu.text.conversion import dump_containers, dump_jsonl, dump_text
 
 
 def _dump_calls(
-    trace: Trace, *, with_bytes: bool, places: bool, jsonl: bool, parser: str
+    trace: Trace, *, with_bytes: bool, places: bool, jsonl: bool, parser: str, output: str
 ) -> int:  # fmt: skip
     if with_bytes or places or jsonl or parser != WALK:
         what = "--hex, --places, --jsonl and --parser show tokens; a trace of API calls has none"
         raise click.UsageError(what)
-    with text_output("-") as out:
+    with text_output(output) as out:
         dump_trace(trace, out)
     return _code(trace.damage)
 
@@ -39,7 +39,12 @@ def _dump_calls(
     "--parser", type=click.Choice([WALK, CONSTRUCT]), default=WALK, show_default=True,
     help="Decoder; construct shows calls and answers only, with all fields that it reads.",
 )  # fmt: skip
-def command(opened: Opened, with_bytes: bool, places: bool, jsonl: bool, parser: str) -> int:
+@click.option(
+    "-o", "--output", metavar="FILE", type=OUTPUT, default="-", help='By default "-", stdout.'
+)
+def command(
+    opened: Opened, with_bytes: bool, places: bool, jsonl: bool, parser: str, output: str
+) -> int:  # fmt: skip
     """Show a capture as text, or its tokens as JSON lines.
 
     The text assembles back to the same capture, byte for byte, unless --parser construct is given.
@@ -50,7 +55,7 @@ def command(opened: Opened, with_bytes: bool, places: bool, jsonl: bool, parser:
     if places and (with_bytes or jsonl or parser != WALK):
         raise click.UsageError("--places belongs to text of the walk without --hex")
     capture = opened.stored
-    with text_output("-") as out:
+    with text_output(output) as out:
         if parser == CONSTRUCT:
             dump_containers(capture, out, jsonl=jsonl)
         elif jsonl:

@@ -72,6 +72,8 @@ CASES = [
     Case("overlay a.dp2 E3 --quads -o OUT", "a.dp2", ("file", "output")),
     Case("overlay a.dp2 E3 --quads --timing scripted:t.json -o OUT", "t.json",
          ("timing", "output")),
+    Case("dump a.dp2 -o OUT", "a.dp2", ("file", "output")),
+    Case("dump a.bin --bare --vertices b.dp2 -o OUT", "b.dp2", ("vertices", "output")),
     Case("report a.dp2 -o OUT", "a.dp2", ("file", "output")),
     Case("report a.dp2 --against seen -o OUT", "seen/call_1.png", ("against", "output")),
     Case("report a.dp2 --against b.dp2 -o OUT", "b.dp2", ("against", "output")),

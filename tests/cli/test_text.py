@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.running import dp2emu
 from tests.replay.authoring import EVENT, FRAME, SETTING, answered, called, clear, create, sealed
+from tests.tools.loading import ROOT
 
 CAPTURE = sealed(*SETTING, called(create(1, EVENT), clear(5)), answered(), FRAME)
 
@@ -81,6 +82,22 @@ def test_hex_belongs_to_the_text_of_the_walk(path: Path) -> None:
 
 def test_hex_and_json_lines_exclude_each_other(path: Path) -> None:
     assert dp2emu("dump", path, "--hex", "--jsonl").code == 2
+
+
+@pytest.mark.parametrize("options", [[], ["--jsonl"], ["--parser", "construct"]], ids=" ".join)
+def test_a_dump_to_a_file_is_that_of_standard_output(
+    path: Path, tmp_path: Path, options: list[str]
+) -> None:
+    made = tmp_path / "made.txt"
+    ran = dp2emu("dump", path, *options, "-o", made)
+    assert (ran.code, ran.out) == (0, b"")
+    assert made.read_bytes() == dp2emu("dump", path, *options).out
+
+
+def test_calls_of_a_trace_are_dumped_to_a_file(tmp_path: Path) -> None:
+    trace, made = ROOT / "streams" / "real" / "d3d9_tri.trace", tmp_path / "made.txt"
+    assert dp2emu("dump", trace, "-o", made).code == 0
+    assert made.read_bytes() == dp2emu("dump", trace).out
 
 
 def test_dump_of_a_damaged_capture_shows_what_is_there(path: Path) -> None:
