@@ -438,6 +438,7 @@ class Served:
         try:
             yield
         except (OSError, EOFError):
+            watchdog.end()  # a driver that is waited for now has failed before its time was over
             self._fail(self._ended(watchdog))
         except CaptureError as error:
             self._broken(error.what)
