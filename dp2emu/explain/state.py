@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
@@ -289,6 +290,7 @@ def changes_text(
         changed, last = found.changed.get(change.path), found.last.get(change.path)
         end = "" if changed is None else f", set by {changed}"
         end += "" if changed == last else f", again by {last}"
+        end += _owners(change.path, before, after)
         lines.append(_line(change, before, after) + end + _creator(change.path, after))
     if setters is None:
         lines.append(f"setters unknown: more than {STEPS} tokens or calls between the places")
@@ -300,9 +302,40 @@ def changes_text(
 
 
 def _line(change: Change, before: Facts, after: Facts) -> str:
-    path = change.path
-    old = _brief(path, change.before, before.get("interface"))
-    return f"{'.'.join(path)}: {old} -> {_brief(path, change.after, after.get('interface'))}"
+    path, values = change.path, (change.before, change.after)
+    texts = _different_lines(*values) or [
+        _whole(path, value, facts.get("interface"))
+        for value, facts in zip(values, (before, after), strict=True)
+    ]
+    pairs = enumerate(zip(*texts, strict=False))
+    same = next((at for at, (a, b) in pairs if a != b), min(map(len, texts)))
+    start = 0 if same < _BRIEF else same - _CONTEXT
+    old, new = (_cut(text, start) for text in texts)
+    return f"{'.'.join(path)}: {old} -> {new}"
+
+
+def _different_lines(one: Any, other: Any) -> list[str] | None:
+    """The first lines in which two texts of several lines differ, None of other values."""
+    texts = [value.splitlines() for value in (one, other) if isinstance(value, str)]
+    if len(texts) < 2 or min(map(len, texts)) < 2:
+        return None
+    pairs = enumerate(zip_longest(*texts), 1)
+    number, lines = next((each for each in pairs if each[1][0] != each[1][1]), (0, ()))
+    return [f"line {number}: {'none' if line is None else line}" for line in lines] or None
+
+
+def _owners(path: Path, one: Facts, other: Facts) -> str:
+    """The tokens or calls whose arguments differ; empty for what is no argument."""
+    if path[0] != "arguments":
+        return ""
+    names = [_owner(facts) for facts in (one, other)]
+    return f", of {names[0]}" + (f", there of {names[1]}" if names[1] != names[0] else "")
+
+
+def _owner(facts: Facts) -> str:
+    """Place and name of the token or call that a state is of."""
+    place = [str(facts[key]) for key in ("call", "token") if facts.get(key) is not None]
+    return f"{':'.join(place)} {facts.get('next') or facts.get('entry') or ''}".strip()
 
 
 _OF_CALL = ("BlendFactor", "SampleMask", "StencilRef")
@@ -351,6 +384,7 @@ def differences_text(
     for change in changes(here, there):
         pairs = (("set by", set_here.of(change.path)), ("there by", set_there.of(change.path)))
         ends = [f", {words} {setter}" for words, setter in pairs if setter is not None]
+        ends.append(_owners(change.path, here, there))
         lines.append(_line(change, here, there) + "".join(ends) + _creator(change.path, here))
     return _text([*lines, *_created_lines(here, there)])
 
@@ -359,10 +393,23 @@ _BRIEF = 120
 """Most characters of a value in the text of a change."""
 
 
+_CONTEXT = 20
+"""Characters that are shown before the difference of two values that begin alike."""
+
+
 def _brief(path: Path, value: Any, interface: Any) -> str:
+    return _cut(_whole(path, value, interface))
+
+
+def _whole(path: Path, value: Any, interface: Any) -> str:
     text = _inside(value) if members(value) or isinstance(value, str) else None
-    text = shown(value, path, interface) if text is None else text
-    return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}..."
+    return shown(value, path, interface) if text is None else text
+
+
+def _cut(text: str, start: int = 0) -> str:
+    """The part of a text from ``start`` on, with dots where more is."""
+    end = start + _BRIEF
+    return ("..." if start else "") + text[start:end] + ("..." if len(text) > end else "")
 
 
 def _inside(value: Any) -> str:

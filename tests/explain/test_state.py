@@ -17,13 +17,14 @@ from dp2emu.errors import UsageError
 from dp2emu.explain import setters
 from dp2emu.explain.address import parse_address
 from dp2emu.explain.playback import events_of
-from dp2emu.explain.setters import Setter, Setters
+from dp2emu.explain.setters import LastSetters, Setter, Setters
 from dp2emu.explain.state import (
     Change,
     Looked,
     changes,
     changes_json,
     changes_text,
+    differences_text,
     found_setters,
     moment_of,
     set_again,
@@ -157,6 +158,9 @@ def test_arguments_differ_at_places_of_the_same_token_and_nothing_sets_them() ->
     assert change.path == ("arguments", "1")
     assert [each.split()[1] for each in change[1:]] == ["VStart=6", "VStart=9"]
     assert not [each for each in changes(clear, draw) if each.path[0] == "arguments"]
+    owners = ", of 1:6 DRAWPRIMITIVE, there of 1:7 DRAWPRIMITIVE\n"
+    assert changes_text(draw, other).endswith(owners)
+    assert differences_text(draw, other, LastSetters({}), LastSetters({})).endswith(owners)
 
 
 def _setter(records: tuple[Record, ...], before: str, after: str) -> Setter | None:
@@ -286,6 +290,26 @@ def test_changes_have_the_sdk_names_of_numbers() -> None:
     assert changes_text(before, after) == (
         "render_states.D3DRS_ZFUNC: 4 (D3DCMP_LESSEQUAL) -> 5 (D3DCMP_GREATER)\n"
     )
+
+
+def test_long_values_begin_shortly_before_their_difference() -> None:
+    long = " ".join(f"v{number}" for number in range(100))
+    changed = changes_text({"value": long}, {"value": long.replace("v70", "w70")})
+    old, new = changed.removeprefix("value: ").rstrip().split(" -> ")
+    assert old.startswith("...") and "v70" in old[:30] and "w70" in new[:30]
+    assert old.endswith("...") and new.endswith("...")
+    longer = changes_text({"value": long}, {"value": f"{long} more"})
+    assert longer.endswith(f"{long[-20:]} more\n")
+    assert changes_text({"value": "short"}, {"value": "shorter"}) == "value: short -> shorter\n"
+
+
+def test_texts_of_several_lines_show_the_first_line_that_differs() -> None:
+    texts = "ps_2_0\nmov oC0, c0\n", "ps_2_0\nmov oC0, c1\n"
+    one, other = ({"assembly": text} for text in texts)
+    line = "assembly: line 2: mov oC0, c0 -> line 2: mov oC0, c1\n"
+    assert changes_text(one, other) == line
+    shorter = {"assembly": "ps_2_0\nmov oC0, c0\nnop\n"}
+    assert changes_text(shorter, one) == "assembly: line 3: nop -> line 3: none\n"
 
 
 def test_members_of_lists_are_compared_one_by_one() -> None:
