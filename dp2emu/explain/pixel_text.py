@@ -119,7 +119,7 @@ def _source(entry: Entry, file: str) -> Iterator[str]:
         surface, index, x, y = entry.origin
         part = f" --subresource {index}" if index else ""
         words = f"{x} {y} --target {surface}{part} --at {entry.event.address}"
-        yield f"    copied from pixel {x}, {y}: dp2emu pixel {file} {words}"
+        yield f"    copied from pixel {x}, {y}: dp2emu pixel {plain(file)} {words}"
 
 
 def _corners(rectangle: Rectangle) -> str:

@@ -88,7 +88,8 @@ class RegisterNames(msgspec.Struct, frozen=True):
         if isinstance(self.lowering, Lowering10):
             return self._of_file10(self.lowering, file, scalar)
         key = key_of(self.program)
-        return f"{file}[{scalar}]" if key is None else uniform_name(key, scalar)
+        name = None if key is None else uniform_name(key, scalar)
+        return name or f"{file}[{scalar}]"
 
     def _of_file10(self, low: Lowering10, file: str, scalar: int) -> str:
         components = 4

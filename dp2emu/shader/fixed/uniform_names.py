@@ -18,11 +18,15 @@ from dp2emu.shader.fixed.uniforms import (
 )
 
 
-def uniform_name(key: FixedVertex, scalar: int) -> str:
-    """Return the name of a scalar of a key's uniform file, such as ``material.emissive.r``."""
-    offsets = uniform_layout(key).offsets
-    begun = [name for name, (size, _) in BLOCKS.items() if size(key) and offsets[name] <= scalar]
-    block = begun[-1]
+def uniform_name(key: FixedVertex, scalar: int) -> str | None:
+    """Return the name of a scalar of a key's uniform file, such as ``material.emissive.r``; None
+    of one that the file does not have.
+    """
+    offsets, size = uniform_layout(key).offsets, uniform_layout(key).size
+    if not 0 <= scalar < size:
+        return None
+    blocks = [name for name, (scalars, _) in BLOCKS.items() if scalars(key)]
+    block = [name for name in blocks if offsets[name] <= scalar][-1]
     return _NAMES[block](key, scalar - offsets[block])
 
 

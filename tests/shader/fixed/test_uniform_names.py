@@ -23,7 +23,8 @@ EVERYTHING = FixedVertex(
 def test_each_scalar_of_a_file_has_a_name_of_its_own() -> None:
     size = uniform_layout(EVERYTHING).size
     names = [uniform_name(EVERYTHING, scalar) for scalar in range(size)]
-    assert len(set(names)) == size
+    assert None not in names and len(set(names)) == size
+    assert [uniform_name(EVERYTHING, scalar) for scalar in (-1, size)] == [None, None]
 
 
 def test_names_are_those_of_the_state() -> None:
