@@ -295,14 +295,19 @@ class _Campaign:
             self._stopped = output.strip().rpartition("\n")[2]
         elif code is not None:
             self._lost(job, f"the process ended with {_ending(code)}")
-        elif vitals.data and self._overdue(job, job.worker.pid, now):
-            self._lost(job, f"no end after {self._plan.timeout:g} seconds")
+        elif vitals.data and self._overdue(job, job.worker.pid, now, self._most(vitals.data)):
+            self._lost(job, f"no end after {self._most(vitals.data):g} seconds")
 
-    def _overdue(self, job: _Job, process: int, now: float) -> bool:
-        lasted, most = now - job.changed, self._plan.timeout
+    def _overdue(self, job: _Job, process: int, now: float, most: float) -> bool:
+        lasted = now - job.changed
         if lasted <= most:
             return False
         return _worked(process, now) - job.worked > most or lasted > _PATIENCE * most
+
+    def _most(self, data: bytes) -> float:
+        """Return the seconds that an input may take: a longer one no fewer than its bound."""
+        target, most = self._target, self._plan.timeout
+        return most if len(data) <= target.most else max(most, target.allowed(data).seconds)
 
     def _lost(self, job: _Job, how: str) -> None:
         """End a worker that crashed or hangs (``how``), and save its input as a finding.
@@ -332,6 +337,7 @@ class _Campaign:
                 job.done = True
                 return
         job.output.write_bytes(b"")
+        job.board.begin(job.execs, b"")  # a lost worker leaves its input there
         job.changed = time.monotonic() + _START_SECONDS
         paths = map(str, (plan.folder, job.path, job.output))
         seed = plan.seed * 1009 + job.number

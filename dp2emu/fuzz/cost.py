@@ -355,14 +355,6 @@ class Calls:
         return sum(entry.callcount for entry in self._profile.getstats())
 
 
-def calls_of(function: Callable[[bytes], Hashable], data: bytes) -> int:
-    """Call a function with ``data``, whatever it raises, and return the number of its calls."""
-    calls = Calls()
-    with suppress(Exception):
-        calls.run(function, data)
-    return calls.number
-
-
 def _name_of(code: CodeType) -> str:
     """Return module and function of code, as ``dp2emu.dp2.walk.scan``."""
     path = Path(code.co_filename).with_suffix("")

@@ -6,7 +6,9 @@ make an input about twice as long; ``Heaviest`` keeps the inputs from which to g
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -50,21 +52,26 @@ def doubled_lines(rng: Random, data: bytes) -> bytes:
     return b"\n".join(lines)
 
 
+_NAME = re.compile(r"[0-9]{1,9}-([0-9]{1,18})")
+"""Regular expression of the name of a file: size and calls."""
+
+
 class Heaviest:
     """Of each size the input that makes most calls for a byte.  Mutable.
 
-    A size is the number of bits of the length.  The inputs are files in ``folder``, named by their
-    size, which a later campaign continues.
+    A size is the number of bits of the length.  The inputs are files in ``folder``, which a later
+    campaign continues, named by size and calls: counting them again would take a minute.
     """
 
-    def __init__(self, folder: Path, count: Callable[[bytes], int]) -> None:
-        """``count`` returns the function calls that an input makes.  Raises OSError."""
+    def __init__(self, folder: Path) -> None:
+        """Read the inputs in a folder, which is made if absent.  Raises OSError."""
         self._folder = folder
         self._best: dict[int, tuple[float, bytes]] = {}
         folder.mkdir(parents=True, exist_ok=True)
         for path in sorted(folder.iterdir()):
-            if path.name.isdigit():
-                self._keep(data := read_file(path), count(data))
+            if found := _NAME.fullmatch(path.name):
+                with suppress(FileNotFoundError):  # another process has a heavier one
+                    self._keep(read_file(path), int(found[1]))
 
     def __len__(self) -> int:
         return len(self._best)
@@ -76,7 +83,12 @@ class Heaviest:
         """
         if not self._keep(data, calls):
             return False
-        write_file(self._folder / str(len(data).bit_length()), data)
+        size = len(data).bit_length()
+        earlier = [*self._folder.glob(f"{size}-*")]
+        write_file(self._folder / f"{size}-{calls}", data)
+        for path in earlier:
+            if path.name != f"{size}-{calls}":
+                path.unlink(missing_ok=True)
         return True
 
     def pick(self, rng: Random) -> bytes:

@@ -34,7 +34,7 @@ from msgspec.structs import replace
 from dp2emu.errors import Dp2Error
 from dp2emu.fuzz import TARGET_MODULES, target_named
 from dp2emu.fuzz.corpus import Corpus
-from dp2emu.fuzz.cost import Bench, Calls, Gauge, Rates, calls_of
+from dp2emu.fuzz.cost import Bench, Calls, Gauge, Rates
 from dp2emu.fuzz.findings import Finding, Findings, finding_of, site_of
 from dp2emu.fuzz.growth import Heaviest
 from dp2emu.fuzz.minimize import Budget, shrink_bytes
@@ -219,9 +219,7 @@ class Worker:
         self._gauge = Gauge(target.cost, target.size)
         self._bytes = self._longer_inputs = self._longer_bytes = self._longer_time = 0
         self._calls = self._longer_calls = 0
-        self._heaviest = (
-            Heaviest(folder / f"{target.name}.long", self._calls_of) if (target.longest) else None
-        )
+        self._heaviest = Heaviest(folder / f"{target.name}.long") if target.longest else None
 
     def run(self, execs: int | None, seconds: float | None) -> None:
         """Try inputs until ``execs`` have been tried in all or ``seconds`` have passed.
@@ -347,9 +345,6 @@ class Worker:
         if not heavy or rng.random() < 0.5:
             return target.grow(rng, data)[: target.longest]
         return target.mutate(rng, data, self.corpus.pick(rng))[: target.longest]
-
-    def _calls_of(self, data: bytes) -> int:
-        return calls_of(self._trial, data)
 
     # Costs
 

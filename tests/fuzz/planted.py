@@ -61,6 +61,19 @@ FINE = _target("fine", lambda: None)
 WATCHED = _target("watched", lambda: None, __name__)
 
 
+def _slowly() -> Callable[[bytes], Hashable]:
+    time.sleep(2.0)
+    return HANGS.make()
+
+
+STARTS_SLOWLY = replace(HANGS, name="starts_slowly", make=_slowly)
+LONG_WAITS = replace(
+    _target("long_waits", lambda: None), longest=1 << 10, pace=64.0,
+    cost=Bound(30.0, 1.0, 64.0, 1.0), seed=lambda rng: rng.randbytes(24),
+    make=lambda: lambda data: time.sleep(1.0 if len(data) > 32 else 0.0),
+)  # fmt: skip
+
+
 def _unstarted() -> Callable[[bytes], Hashable]:
     raise ValueError("no trial")
 
@@ -92,6 +105,6 @@ def _costly(name: str, trial: Callable[[bytes], Hashable], bound: Bound, longest
     )  # fmt: skip
 
 
-SQUARED = replace(_costly("squared", _squared, Bound(0.005, 0.005, 64.0, 1.0), 1 << 10),
+SQUARED = replace(_costly("squared", _squared, Bound(0.001, 0.001, 64.0, 1.0), 1 << 10),
                   mutate=lambda rng, data, other: data)  # fmt: skip
 HOARD = _costly("hoard", _hoard, Bound(5.0, 1.0, 8.0, 1.0), 0)

@@ -56,6 +56,17 @@ def test_a_hang_is_a_finding_with_its_input(tmp_path: Path, name: str) -> None:
     assert BAD in only(tmp_path, ".input")
 
 
+def test_a_worker_that_follows_a_lost_one_may_start_slowly(tmp_path: Path) -> None:
+    plan = Plan(tmp_path, timeout=0.2, execs=24, seconds=60.0)
+    told = campaign(f"{PLANTED}:STARTS_SLOWLY", plan)
+    assert (len(told.findings), told.execs) == (1, 24)
+    assert BAD in only(tmp_path, ".input")
+
+
+def test_a_longer_input_may_take_as_long_as_its_bound(tmp_path: Path) -> None:
+    assert ended("LONG_WAITS", tmp_path, timeout=0.05, execs=9) == ()
+
+
 @pytest.mark.skipif(
     sys.platform != "linux", reason="only Linux reports the processor time of another process"
 )
