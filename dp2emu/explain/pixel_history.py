@@ -24,7 +24,7 @@ from dp2emu.errors import Absent, Disagreement, Dp2Error, Exceeded, Fault, Unsup
 from dp2emu.explain.address import Address, find
 from dp2emu.explain.events import Event, EventKind
 from dp2emu.explain.pixel_fragment import DepthSeen, Fragment, StencilSeen, Verdict
-from dp2emu.explain.pixel_place import Number, Place, holds_integers, value_of
+from dp2emu.explain.pixel_place import Number, Place, copied_pixel, holds_integers, value_of
 from dp2emu.explain.pixel_probe import Examined, examine
 from dp2emu.explain.playback import Observer, Playback, Stage, events_of
 from dp2emu.explain.reasons import reasons_told
@@ -528,17 +528,11 @@ def _origin(
     if target.surface is not place.surface:
         there = place.within(target.surface)
         place = msgspec.structs.replace(place, index=0)
-    read, (left, top, right, bottom) = found["read"], found["wrote"]
     flat = source.box.back - source.box.front == 1 and target.index == place.index
-    if not flat or there is None or not (left <= there[0] < right and top <= there[1] < bottom):
+    if not flat or there is None:
         return None
-    wrote = left, top, right, bottom
-    x, y = (
-        read[side] + (at - wrote[side]) * (read[side + 2] - read[side])
-        // (wrote[side + 2] - wrote[side])
-        for side, at in enumerate(there)
-    )  # fmt: skip
-    return found["source"], source.index, x, y
+    pixel = copied_pixel(found["read"], found["wrote"], *there)
+    return None if pixel is None else (found["source"], source.index, *pixel)
 
 
 def _rectangle(part: Part) -> Rectangle:

@@ -103,6 +103,19 @@ def _address(data: NDArray[np.uint8]) -> int:
     return address
 
 
+def copied_pixel(
+    read: tuple[int, int, int, int], wrote: tuple[int, int, int, int], x: int, y: int
+) -> tuple[int, int] | None:
+    """Column and row of the pixel that was copied to a pixel, None if it is not in the rectangle
+    ``wrote``.  Rectangles are left, top, right and bottom; sizes that differ stretch.
+    """
+    left, top, right, bottom = wrote
+    if not (left <= x < right and top <= y < bottom):
+        return None
+    column = read[0] + (x - left) * (read[2] - read[0]) // (right - left)
+    return column, read[1] + (y - top) * (read[3] - read[1]) // (bottom - top)
+
+
 def shortest(value: np.float32) -> float:
     """The float with the fewest digits that rounds to a float32."""
     return float(str(value))

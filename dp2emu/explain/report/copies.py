@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from dp2emu.explain.pixel_place import copied_pixel
 from dp2emu.explain.playback import Stage
 from dp2emu.explain.report.histories import Spot
 from dp2emu.gpu.command.packets import Blit, Packet, Part
@@ -30,12 +31,8 @@ class Copied(NamedTuple):
         """The pixel that was copied to a pixel, None if none was."""
         if self.read is None or self.written is None or spot.target != self.target:
             return None
-        left, top, right, bottom = self.written
-        if not (left <= spot.x < right and top <= spot.y < bottom):
-            return None
-        x = self.read[0] + (spot.x - left) * (self.read[2] - self.read[0]) // (right - left)
-        y = self.read[1] + (spot.y - top) * (self.read[3] - self.read[1]) // (bottom - top)
-        return Spot(self.source, x, y)
+        pixel = copied_pixel(self.read, self.written, spot.x, spot.y)
+        return None if pixel is None else Spot(self.source, *pixel)
 
     def row(self) -> dict[str, Any]:
         """The JSON object of an event that copies; without boxes these are null."""
