@@ -7,7 +7,7 @@ years of time.  Exceeding a bound is an error that names it.  The bound on shade
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import msgspec
 from msgspec.structs import replace
@@ -73,7 +73,15 @@ class Limits(msgspec.Struct, frozen=True):
     (``dp2emu.shader.compile_work``): ``call_compile``, and ``capture_compile`` plus 4 for each
     draw.  ``shader_statements`` bounds the statements of one program with calls expanded.
 
-    ``history_draws`` are the draws that the history of a pixel examines.
+    Operations are the fixed work of draws, clears, copies and state blocks, of about a microsecond
+    each (``dp2emu.gpu.operation_costs``): ``call_operations`` and ``capture_operations``.
+
+    Draws, blits and dispatches raise the limits of a capture, one for each 8 bytes of its file at
+    most.
+
+    ``history_draws`` are the draws that the history of a pixel examines; ``observed_bytes`` bytes
+    that verbs copy, compare and encode besides what the GPU executes, 192 for each pixel of a
+    picture.
     """
 
     chunk_bytes: int = 24 << 20
@@ -100,16 +108,19 @@ class Limits(msgspec.Struct, frozen=True):
     call_bytes: int = 16 << 20
     call_draws: int = 1 << 18
     call_tokens: int = 1 << 21
-    call_vertices: int = 1 << 26
+    call_vertices: int = 1 << 25
     call_pixels: int = 600_000_000
     call_instructions: int = 1 << 34
+    call_operations: int = 10_000_000
     call_compile: int = 500_000
     capture_tokens: int = 1 << 40
-    capture_vertices: int = 1 << 28
+    capture_vertices: int = 1 << 26
     capture_pixels: int = 5_500_000_000
     capture_instructions: int = 1 << 37
+    capture_operations: int = 20_000_000
     capture_compile: int = 500_000
     history_draws: int = 1 << 13
+    observed_bytes: int = 1 << 38
 
     def check(self, name: str, amount: int, more: int = 0) -> None:
         """Raise Exceeded if ``amount`` and ``more`` are together larger than the bound ``name``.
@@ -156,6 +167,21 @@ class Limits(msgspec.Struct, frozen=True):
         return f"limit {name}: {used}{asked}, at most {most:,}; {raised}"
 
 
+Source = Callable[[], int | None]
+"""Function that returns the number of bytes of the file that is played: all, or of a pipe those
+read so far; None if no file is played."""
+
+BYTES_PER_DRAW = 8
+"""Bytes of a file that each draw needs to raise the limits of a capture: a compressed file can
+have many more draws than a program of the same size draws."""
+
+
+def raising_draws(draws: int, source: Source) -> int:
+    """The number of ``draws`` that raise the limits of a capture, which comes from ``source``."""
+    size = source()
+    return draws if size is None else min(draws, size // BYTES_PER_DRAW)
+
+
 FUZZING = Limits(
     chunk_bytes=1 << 20, inflated_bytes=1 << 22, inflate_ratio=1000, record_ratio=4,
     record_bytes=1 << 20,
@@ -164,10 +190,11 @@ FUZZING = Limits(
     objects=1 << 10,
     shader_bytes=1 << 18, patch_bytes=1 << 20, settings=1 << 14, queries=1 << 12,
     call_bytes=1 << 16, call_draws=1 << 12, call_tokens=1 << 14, call_vertices=1 << 16,
-    call_pixels=1 << 18, call_instructions=1 << 24, capture_tokens=1 << 18,
+    call_pixels=1 << 18, call_instructions=1 << 24, call_operations=1 << 20,
+    capture_tokens=1 << 18, capture_operations=1 << 24,
     capture_vertices=1 << 20, capture_pixels=1 << 22, capture_instructions=1 << 28,
     shader_statements=1 << 13, call_compile=1 << 15, capture_compile=1 << 17,
-    history_draws=1 << 8,
+    history_draws=1 << 8, observed_bytes=1 << 28,
 )  # fmt: skip
 """``Limits`` for fuzz campaigns, low enough that every input is executed in a short time."""
 

@@ -58,7 +58,7 @@ def snapshot(
     driver = Driver(options=options)
     watcher = Watcher(fault=fault) if fault is not None else Watcher()
     with Document(None) as page:
-        player = Player(driver, capture.name, page, watcher, options)
+        player = Player(driver, capture, page, watcher, options)
         observer = _Observer(driver, player, at, visit)
         driver.command_taps.append(observer.tap)
         device = 0

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import tracemalloc
+from io import BytesIO
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dp2emu.cancellation import CURRENT
+from dp2emu.capture import open_capture
+from dp2emu.cli import run
 from dp2emu.d3d import fvf
 from dp2emu.d3d.enums import Format, PrimitiveType
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Exceeded
+from dp2emu.explain.kept import KeptRecords
 from dp2emu.gpu.compile.band_workers import WORTH
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.gpu.transfer.clear_blit import _BAND
-from dp2emu.gpu.work_budget import BATCHED_PIXELS
+from dp2emu.gpu.work_budget import BATCHED_PIXELS, PICTURED
 from dp2emu.limits import Limits
+from dp2emu.replay import replay
 from dp2emu.runtime.device9 import Device9
 from dp2emu.shader.sm.assemble import assemble
+from dp2emu.testing import Tape
 from tests.dp2.rigging import Bench, clear, rectangle, triangle_list
-from tests.refusals import refused
+from tests.explain.opening import FIRST_LIGHT, REAL, opened
+from tests.refusals import refused, refuses
 
 ENGINES = ["reference", "jit"]
 EXTENT = 1 << 14
@@ -215,3 +223,41 @@ def test_clears_poll_for_each_band() -> None:
 
 def test_batched_draws_are_as_small_as_is_assumed() -> None:
     assert WORTH <= BATCHED_PIXELS
+
+
+def test_pictures_of_a_replay_are_limited(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pictured = ["replay", str(FIRST_LIGHT), "--png", str(tmp_path)]
+    for size, code in ((PICTURED * 320 * 240, 0), (PICTURED * 320 * 120, 3)):
+        assert run([*pictured, "--limit", f"observed_bytes={size}"]) == code
+    assert refuses(capfd.readouterr().err, "observed_bytes")
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_the_size_of_a_file_bounds_what_its_draws_raise(piped: bool) -> None:
+    """Compressed, a file may have many more draws than a program of its size draws."""
+    data, driver = FIRST_LIGHT.read_bytes(), Driver()
+    stream: Any = BytesIO(data)
+    if piped:
+        stream = SimpleNamespace(read=stream.read, seekable=lambda: False)
+    with open_capture(stream) as capture:
+        replay(capture, rig=driver)
+        kept = KeptRecords(capture)
+    source = driver.gpu.budget.source
+    assert source is not None and driver.gpu.code_budget.source is source
+    assert (source(), kept.bytes_read) == (len(data), len(data))
+
+
+def test_the_size_of_a_trace_bounds_what_its_draws_raise() -> None:
+    driver = Driver()
+    with opened(REAL[0]) as capture:
+        replay(capture, rig=driver)
+    source = driver.gpu.budget.source
+    assert source is not None and source() == REAL[0].stat().st_size
+
+
+def test_records_without_a_file_have_no_size() -> None:
+    driver = Driver()
+    replay(Tape(), rig=driver)
+    assert driver.gpu.budget.source is not None and driver.gpu.budget.source() is None

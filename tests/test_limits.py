@@ -283,7 +283,7 @@ def test_the_security_note_has_every_limit_with_its_default() -> None:
 def test_limits_for_fuzzing_leave_room_for_what_a_stream_does() -> None:
     tried = asdict(FUZZING)
     assert tried["extent"] ** 2 * 16 == tried["surface_bytes"] == tried["total_bytes"] >> 4
-    for kind in ("tokens", "vertices", "pixels", "instructions"):
+    for kind in ("tokens", "vertices", "pixels", "instructions", "operations"):
         assert tried[f"capture_{kind}"] == 16 * tried[f"call_{kind}"]
     assert tried["call_vertices"] == tried["call_bytes"] == 4 * tried["call_tokens"] == 1 << 16
     assert tried["call_pixels"] == 4 * tried["extent"] ** 2

@@ -98,9 +98,12 @@ _DECLARATION = 4096
 
 def weight(kind: Kind, size: int) -> int:
     """The number of records that a payload of ``size`` bytes counts as for ``record_ratio``: one,
-    and one for each four bytes of a call, since tokens take time as records do.
+    and one for each four bytes of a call, since tokens take time as records do; three for a call
+    of the Direct3D 10/11 interface.
     """
-    return 1 + size // 4 if kind is Kind.CALL else 1
+    if kind is Kind.CALL:
+        return 1 + size // 4
+    return 3 if kind is Kind.ENTRY else 1
 
 
 def message(kind: Kind, time: int, sequence: int, payload: Payload) -> bytes:

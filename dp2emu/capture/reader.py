@@ -364,6 +364,11 @@ class Capture(Closable):
         return self._source.offset
 
     @property
+    def bytes_read(self) -> int:
+        """Size of the file, or of a pipe the number of bytes that the current pass has read."""
+        return self._source.offset if self.size is None else self.size
+
+    @property
     def skipped(self) -> Mapping[str, int]:
         """How many records of unknown kinds the current pass has skipped, by name of the kind."""
         return self._reader.progress.skipped

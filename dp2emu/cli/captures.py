@@ -18,7 +18,7 @@ from dp2emu.cli.number_range import IntRange
 from dp2emu.cli.outcome import FINE, UNUSABLE, Faults, complain, outcome_of_error, worst
 from dp2emu.cli.paths import INPUT
 from dp2emu.d3d.enums import Format
-from dp2emu.errors import Absent, Dp2Error, Exceeded, UsageError
+from dp2emu.errors import Absent, Dp2Error, Unsupported, UsageError
 from dp2emu.inputs import open_input, read_file
 from dp2emu.limits import Limits, parse_limits
 
@@ -194,12 +194,12 @@ def capture_verb(
 
 
 def _run(verb: Verb, opened: Opened, file: str, options: dict[str, Any]) -> int | None:
-    """Run a verb.  An error about what the capture does not have, and of a limit that ends the
-    verb, names the ``file``.
+    """Run a verb.  An error about what the capture does not have, of a limit that ends the verb,
+    and of what is not supported names the ``file``.
     """
     try:
         return verb(opened, **options)
-    except (Absent, Exceeded) as error:
+    except (Absent, Unsupported) as error:
         raise error.at(stream=file) from None
 
 

@@ -24,6 +24,7 @@ from dp2emu.ddi10.shaders.stages import Stage, tokens_of
 from dp2emu.ddi10.states.bindings import INDEX_BYTES
 from dp2emu.ddi10.states.input_layout import ElementLayout, InputClass
 from dp2emu.ddi10.states.state_objects import RasterizerDesc
+from dp2emu.identity_cache import identity_cached
 from dp2emu.number_text import json_number
 from dp2emu.shader.sm4.assemble import instruction_of
 from dp2emu.shader.sm4.disassemble import disassemble
@@ -201,10 +202,8 @@ class _State:
         """The name of a resource, whose description is added to ``resources``."""
         name = self._names.of(resource)
         if name is not None and name not in self._resources:
-            top = resource.desc.pMipInfoList[0]
             self._resources[name] = {
-                **described(top),
-                **described(resource.desc, without=("pMipInfoList", "pInitialDataUP")),
+                **_description(resource),
                 "mapped": sorted(resource.mapped),
                 "min_lod": json_number(resource.min_lod),
             }
@@ -290,6 +289,13 @@ _STAGES = {
     "Vs": "vertex", "Hs": "hull", "Ds": "domain", "Gs": "geometry", "Ps": "pixel", "Cs": "compute",
 }  # fmt: skip
 """The stages in the order of the pipeline: prefix of their functions and name."""
+
+
+@identity_cached()
+def _description(resource: Resource) -> Facts:
+    """The size and description of a resource, which do not change."""
+    unwanted = "pMipInfoList", "pInitialDataUP"
+    return described(resource.desc.pMipInfoList[0]) | described(resource.desc, unwanted)
 
 
 def described(desc: Any, without: tuple[str, ...] = ()) -> Facts:

@@ -88,7 +88,7 @@ class Context:
         self.streams = VertexStreams(caches)
         self.indices: Indices | None = None
         self.shaders: Shaders = Shaders(self.vertex_constants, gpu.heap.limits, gpu.code_budget)
-        self.blocks: Blocks = Blocks(gpu.heap.limits)
+        self.blocks: Blocks = Blocks(gpu.heap.limits, lambda count: gpu.budget.operate(count))
         self.patches = Patches(gpu.heap.limits)
         self.resolutions = resolutions or Resolutions(interface, gpu.heap)
         self.resolutions.use(caches)

@@ -10,7 +10,16 @@ import msgspec
 
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.options import Options
-from dp2emu.errors import STOPPED, Absent, Disagreement, Dp2Error, Exceeded, Fault, UsageError
+from dp2emu.errors import (
+    STOPPED,
+    Absent,
+    Disagreement,
+    Dp2Error,
+    Exceeded,
+    Fault,
+    Unsupported,
+    UsageError,
+)
 from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.events import Event
 from dp2emu.explain.playback import EventList, Observer, Playback, Stage
@@ -120,7 +129,7 @@ class _Looking(Observer, Generic[Seen]):
         if begun or not matches(event, self._address) or not isinstance(packet, self._kind):
             return
         self._number = event.number
-        with self._keeping():
+        with self._keeping(event):
             _admit(packet, stage.gpu.heap.limits)
             self.seen.append(self._look(event, packet, stage))
 
@@ -129,15 +138,17 @@ class _Looking(Observer, Generic[Seen]):
         if self.seen and event.number == self._number:
             self.event = event
             if self._after is not None:
-                with self._keeping():
+                with self._keeping(event):
                     self._after(event, stage)
 
     @contextmanager
-    def _keeping(self) -> Iterator[None]:
+    def _keeping(self, event: Event) -> Iterator[None]:
         """Context manager that keeps an error, which a playback would report as a fault."""
         try:
             yield
         except STOPPED:
             raise
         except Dp2Error as error:
+            if isinstance(error, Unsupported):
+                error.at(call=event.call, token=event.name)
             self.error = error

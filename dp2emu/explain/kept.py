@@ -30,6 +30,12 @@ class KeptRecords:
         """The error that ended the records early, None if they are complete."""
         return self._capture.damage
 
+    @property
+    def bytes_read(self) -> int | None:
+        """Size of the capture's file, as far as it was read; None if it has none."""
+        found: int | None = getattr(self._capture, "bytes_read", None)
+        return found
+
     def records(self) -> Iterator[Record]:
         """Every record, in order, from the first."""
         if self._rest is None:

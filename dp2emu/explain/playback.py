@@ -583,7 +583,7 @@ class Playback:
         self._resources = ExitStack()
         driver = _ObservedDriver(timing or instant(), options)
         page = self._resources.enter_context(Document(None))
-        player = Player(driver, capture.name, page, watcher or Watcher(), options)
+        player = Player(driver, capture, page, watcher or Watcher(), options)
         self.stage = Stage(driver, player)
         assert isinstance(driver.gpu, _ObservedGpu)
         self._recorder = Recorder(self.stage, driver.gpu, self._observers)

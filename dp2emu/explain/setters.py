@@ -136,7 +136,7 @@ def _followed(
     options = options or Options()
     driver = Driver(options=options)
     with Document(None) as page:
-        player = Player(driver, capture.name, page, Watcher(), options)
+        player = Player(driver, capture, page, Watcher(), options)
         follower = _Follower(player, driver, span, state, values)
         driver.command_taps.append(follower.tap)
         with working_at(player.place):

@@ -19,7 +19,7 @@ from dp2emu.argument_check import checked
 from dp2emu.capture import records
 from dp2emu.capture.records import Record
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Absent, Dp2Error, UsageError
+from dp2emu.errors import Absent, Dp2Error, Exceeded, UsageError
 from dp2emu.explain.accesses import Access, Span, accesses_of, overlaps, root_of
 from dp2emu.explain.address import Address, find, matches
 from dp2emu.explain.events import Event, written_surfaces
@@ -37,6 +37,12 @@ NO_WRITER = -1
 
 _OPEN = 1 << 62
 """The end of a range that ends with the resource."""
+
+RUNS = 1 << 20
+"""Maximum number of ranges of bytes in an answer."""
+
+_PIECE = 1 << 20
+"""Number of bytes that are compared at once."""
 
 
 class Resource(msgspec.Struct, frozen=True):
@@ -123,20 +129,37 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class _Memory:
-    """The bytes of a surface, and which event wrote each.  Mutable."""
+    """The bytes of a surface, and which event wrote each.  Mutable.
 
-    def __init__(self, surface: Surface) -> None:
+    ``observe`` counts the bytes that are compared, and raises Exceeded for too many.
+    """
+
+    def __init__(self, surface: Surface, observe: Callable[[int], None]) -> None:
+        observe(surface.data.nbytes)
         self.surface = surface
         self.seen: NDArray[np.uint8] = surface.data.copy()
         self.owner: NDArray[np.int32] = np.full(surface.data.nbytes, NO_WRITER, np.int32)
+        self._observe = observe
 
-    def compare(self, number: int) -> None:
-        """Give the bytes that changed since the last call to writer ``number``."""
-        data = self.surface.data
-        if np.array_equal(data, self.seen):
-            return
-        self.owner[data != self.seen] = number
-        np.copyto(self.seen, data)
+    def compare(self, span: Span | None, number: Callable[[], int]) -> None:
+        """Give the bytes of a span (None: all) that changed since the last comparison to the
+        writer that ``number`` returns.
+        """
+        start, stop = span or (0, self.surface.data.nbytes)
+        self._observe(stop - start)
+        for first in range(start, stop, _PIECE):
+            last = min(first + _PIECE, stop)
+            data, seen = self.surface.data[first:last], self.seen[first:last]
+            if not np.array_equal(data, seen):
+                self.owner[first:last][data != seen] = number()
+                np.copyto(seen, data)
+
+    def store(self, span: Span, number: int) -> None:
+        """Give all bytes of a span to writer ``number``."""
+        start, stop = span
+        self._observe(stop - start)
+        self.owner[start:stop] = number
+        np.copyto(self.seen[start:stop], self.surface.data[start:stop])
 
 
 class _Frozen(msgspec.Struct, frozen=True):
@@ -161,6 +184,8 @@ class AccessLog(Observer):
         self._readers: list[Reader] = []
         self._accesses: list[Access] = []
         self._host: Event | None = None
+        self._is_fresh = False
+        self._exceeded: Exceeded | None = None
         self._frozen: _Frozen | None = None
         self._has_objects = False
 
@@ -183,18 +208,40 @@ class AccessLog(Observer):
         """The memory of the resource with what the host changed since the last event."""
         surface = self._found(stage)
         if surface is not None and (self._memory is None or surface is not self._memory.surface):
-            self._memory = _Memory(surface)
+            self._memory = _Memory(surface, stage.gpu.budget.observe)
             self._largest = max(self._largest, surface.data.nbytes)
             self._readers.clear()
             self._bound.clear()
-        elif self._memory is not None and surface is not None:
-            self._memory.compare(0)
+        elif self._memory is not None and surface is not None and not self._is_fresh:
+            self._memory.compare(None, lambda: 0)
+        self._is_fresh = True
         return self._memory
 
     # Events
 
     def before(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Note what the event declares to read."""
+        self._follow(self._before, event, packet, stage)
+
+    def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
+        """Note what the event wrote."""
+        self._follow(self._after, event, packet, stage)
+
+    def _follow(
+        self,
+        note: Callable[[Event, Packet | None, Stage], None],
+        event: Event,
+        packet: Packet | None,
+        stage: Stage,
+    ) -> None:
+        """Note an event, until a limit ends the log; the answer raises it."""
+        if self._exceeded is None:
+            try:
+                note(event, packet, stage)
+            except Exceeded as error:
+                self._exceeded = error.at(call=event.call, token=event.name)
+
+    def _before(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         self._has_objects |= stage.player.facade is not None
         self._accesses = [] if packet is None else accesses_of(packet)
         for access in self._accesses:
@@ -218,8 +265,7 @@ class AccessLog(Observer):
             )
         )
 
-    def after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
-        """Note what the event wrote."""
+    def _after(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         self.events.append(event)
         written = [root_of(surface)[0] for surface in written_surfaces(packet)] if packet else []
         memory = self._memory if packet is not None else self._look_after_host(event, stage)
@@ -230,12 +276,16 @@ class AccessLog(Observer):
 
     def _wrote(self, memory: _Memory, event: Event) -> None:
         number = self._number(event)
-        memory.compare(number)
         self._bound.append(event)
-        for access in self._accesses:
-            if access.writes and access.exact and access.surface is memory.surface:
-                for start, end in access.spans:
-                    memory.owner[start:end] = number
+        written = [a for a in self._accesses if a.writes and a.surface is memory.surface]
+        if not written:
+            memory.compare(None, lambda: number)
+        for access in written:
+            for span in access.spans:
+                if access.exact:
+                    memory.store(span, number)
+                else:
+                    memory.compare(span, lambda: number)
 
     def _look_after_host(self, event: Event, stage: Stage) -> _Memory | None:
         """Give what an event of the host changed to it."""
@@ -243,8 +293,7 @@ class AccessLog(Observer):
         surface = self._found(stage)
         memory = self._memory
         if memory is not None and surface is memory.surface:
-            if not np.array_equal(memory.surface.data, memory.seen):
-                memory.compare(self._number(event))
+            memory.compare(None, lambda: self._number(event))
             return memory
         return self._look(stage)
 
@@ -256,7 +305,8 @@ class AccessLog(Observer):
     def performed(self, record: Record, stage: Stage) -> None:
         """Note the range of a host write, and reads of the program."""
         memory = self._memory
-        if memory is None:
+        self._is_fresh = False
+        if memory is None or self._exceeded is not None:
             return
         if isinstance(record, records.MemoryWritten) and self._host is not None:
             written = stage.gpu.heap.get(record.handle)
@@ -280,15 +330,20 @@ class AccessLog(Observer):
         if self._frozen is not None and self._at is not None and self._at.frame is None:
             return
         memory = self._memory
-        owner = None if memory is None else memory.owner.copy()
+        owner = None if memory is None else memory.owner
+        if owner is not None and self._at is not None:
+            owner = owner.copy()  # later events are written to the other
         self._frozen = _Frozen(memory, owner, len(self._readers))
 
     def answer(self, span: Span | None = None) -> Answer:
         """The writers and readers of a range, by default of the whole resource.
 
         Raises Absent for a resource that no event accessed, a range that begins outside of it or
-        ends where it never had a byte, and an address without event.
+        ends where it never had a byte, and an address without event; Exceeded if too many bytes
+        had to be compared; UsageError for more than ``RUNS`` ranges.
         """
+        if self._exceeded is not None:
+            raise self._exceeded
         if self._at is not None:
             find(self.events, self._at)
         else:
@@ -331,7 +386,12 @@ class AccessLog(Observer):
 
 def _runs(owner: NDArray[np.int32], start: int) -> dict[int, list[Span]]:
     """The ranges of each owner among the bytes from ``start`` on, in order."""
-    ends = [*(np.flatnonzero(np.diff(owner)) + 1).tolist(), len(owner)]
+    ends: list[int] = []
+    for first in range(0, len(owner), _PIECE):
+        ends += (np.flatnonzero(np.diff(owner[first : first + _PIECE + 1])) + first + 1).tolist()
+        if len(ends) >= RUNS:
+            raise UsageError(f"the answer has more than {RUNS:,} ranges: give a smaller range")
+    ends.append(len(owner))
     found: dict[int, list[Span]] = {}
     first = 0
     for end in ends:
@@ -355,7 +415,8 @@ def accesses_to(
     up to the event at an address, by default to the end.
 
     ``fault`` is called with the errors of the replay.  Raises UsageError for a resource, range or
-    address that the capture does not have.
+    address that the capture does not have, and for an answer of more than ``RUNS`` ranges;
+    Exceeded beyond the limit ``observed_bytes``.
     """
     log = AccessLog(resource, at)
     play(capture, [log], options=options, timing=timing, watcher=Watcher(fault=fault))

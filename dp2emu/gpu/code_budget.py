@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dp2emu.gpu.command.packets import Dispatch, Draw, IndirectDraw, Packet, Predicated
 from dp2emu.gpu.command.pipeline import Pipeline
 from dp2emu.gpu.command.topology import CORNERS
-from dp2emu.limits import Limits
+from dp2emu.limits import Limits, Source
 from dp2emu.shader.compile_work import KERNEL, SAMPLER, CompileBudget, compile_work
 from dp2emu.shader.ir import Program
 
@@ -27,8 +27,8 @@ class CodeBudget(CompileBudget):
     draws with the same objects need no other code.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        super().__init__(limits)
+    def __init__(self, limits: Limits, source: Source | None = None) -> None:
+        super().__init__(limits, source)
         self.like: tuple[object, object, object] = None, None, None
 
     def draw(self, draw: Draw) -> None:

@@ -20,7 +20,7 @@ from msgspec.structs import astuple, replace
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import FillMode
-from dp2emu.errors import Unsupported
+from dp2emu.errors import Exceeded, Unsupported
 from dp2emu.gpu.arrays import F32, F64, I64
 from dp2emu.gpu.code.kernel_key import reason
 from dp2emu.gpu.command.bindings import Rect, Uniforms
@@ -36,7 +36,7 @@ from dp2emu.gpu.rasterizer.spans import BATCH, ONE
 from dp2emu.gpu.resource.heap import Surface, reach
 from dp2emu.gpu.transfer.transfer_units import UNITS
 from dp2emu.identity_cache import identity_cached
-from dp2emu.limits import Limits
+from dp2emu.limits import Limits, Source, raising_draws
 from dp2emu.shader import executed
 from dp2emu.shader.ir import (
     Access,
@@ -98,16 +98,25 @@ def added(one: Costs, other: Costs) -> Costs:
     return Costs(one[0] + other[0], one[1] + other[1], one[2] + other[2])
 
 
+PICTURED = 192
+"""Bytes that a pixel of a picture counts as among those that a verb observes: it is encoded."""
+
+
 class WorkBudget:
     """The work of the current call and of all calls, with its limits.  Mutable: it grows.
 
-    ``Gpu.begin_call`` resets ``call`` and ``draws``, the work and the queued draws of a call.
+    ``Gpu.begin_call`` resets ``call`` and ``draws``, the work and the queued draws of a call, and
+    sets ``begun``, the ``operations`` before it.  ``source`` bounds the draws that raise the
+    limits of the capture.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, source: Source | None = None) -> None:
         self._limits = limits
+        self.source = source
         self.call = self._capture = Costs()
         self.draws = self._all_draws = 0
+        self.operations = self.begun = self._observed = 0
+        self._enough = min(limits.call_operations, limits.capture_operations)
 
     def begin_draw(self) -> None:
         """Count a queued draw, which raises the limits of the capture (``DRAWS``).
@@ -119,6 +128,55 @@ class WorkBudget:
         self._all_draws += 1
         if self.draws > self._limits.call_draws:
             self._limits.check("call_draws", self.draws)
+
+    def begin_transfer(self) -> None:
+        """Count a queued blit, copy or dispatch, which raises the limits of the capture too."""
+        self._all_draws += 1
+
+    def operate(self, operations: int) -> None:
+        """Count operations (``operation_costs``) that are queued or about to be executed.
+
+        Raises Exceeded for too many.
+        """
+        self.operations += operations
+        if self.operations > self._enough:
+            self._check_operations()
+
+    def _check_operations(self) -> None:
+        """Check the operations, and set ``_enough``, up to which no check is needed."""
+        limits, raised = self._limits, self._raised(self._limits.capture_operations)
+        limits.check("call_operations", self.operations - self.begun)
+        limits.check("capture_operations", max(self.operations - raised, 0))
+        most = limits.capture_operations + raised
+        self._enough = min(self.begun + limits.call_operations, most)
+
+    def observe(self, size: int) -> None:
+        """Count bytes that a verb copies, compares or encodes besides what the GPU executes.
+
+        Raises Exceeded for too many.
+        """
+        self._observed += size
+        most = self._limits.observed_bytes
+        if self._observed > most:
+            beyond = max(self._observed - self._raised(most), 0)
+            self._limits.check("observed_bytes", beyond)
+
+    def observes(self, size: int) -> bool:
+        """Whether there is room for bytes that a verb copies, compares or encodes; counts them."""
+        try:
+            self.observe(size)
+        except Exceeded:
+            return False
+        return True
+
+    def _raised(self, limit: int) -> int:
+        """By how much the draws so far raise a limit of the capture."""
+        return self._raising() * (limit // DRAWS)
+
+    def _raising(self) -> int:
+        """The number of draws that raise the limits of the capture."""
+        draws, source = self._all_draws, self.source
+        return draws if source is None else raising_draws(draws, source)
 
     def spend(self, vertices: int = 0, pixels: int = 0, instructions: int = 0) -> None:
         """Count vertices, pixels and instructions that were processed."""
@@ -138,7 +196,7 @@ class WorkBudget:
 
     def _beyond_earned(self) -> Costs:
         """The work of all calls beyond that by which their draws raised the limits."""
-        draws, spent, limits = self._all_draws, self._capture, self._limits
+        draws, spent, limits = self._raising(), self._capture, self._limits
         return Costs(
             max(spent[0] - draws * (limits.capture_vertices // DRAWS), 0),
             max(spent[1] - draws * (limits.capture_pixels // DRAWS), 0),

@@ -176,10 +176,18 @@ class Photographer:
     """
 
     def __init__(
-        self, rig: Observable, wanted: Pictures, publish: Publish, publish_data: PublishData
+        self,
+        rig: Observable,
+        wanted: Pictures,
+        publish: Publish,
+        publish_data: PublishData,
+        observe: Callable[[int], None] = lambda pixels: None,
     ) -> None:
         """``publish`` is called with (row of replay JSON or None, Judged or None) of a picture,
         ``publish_data`` with the row of a file of data.
+
+        ``observe`` is called with the number of pixels before a picture is taken, and raises
+        Exceeded for too many.
         """
         for folder in (wanted.folder, wanted.sheet.parent if wanted.sheet else None, wanted.data):
             if folder is not None:
@@ -188,6 +196,7 @@ class Photographer:
         self._wanted = wanted
         self._publish = publish
         self._publish_data = publish_data
+        self._observe = observe
         self._sheet = Sheet()
         self._taken: dict[tuple[int, str], int] = {}
         self._call = self._marked = -1
@@ -301,6 +310,7 @@ class Photographer:
         if shot.shows == "color" and not has_picture(desc.dxgi or desc.format):
             raise Unsupported(f"picture of surface {shot.surface}, {_format_name(desc)}")
         self._taken[key] = shot.call
+        self._observe(desc.width * desc.height)
         self._rig.observe(shot.surface, lambda seen: self._develop(shot, seen, known, raw))
 
     def _develop(
@@ -321,7 +331,9 @@ class Photographer:
 
     def _take_recorded(self, record: Pictured, frame: int) -> None:
         """Take a picture that the recorded program took.  Raises Fault and Unsupported."""
-        check_readback(self._rig.surface(record.handle), record.index)
+        desc = self._rig.surface(record.handle)
+        check_readback(desc, record.index)
+        self._observe(desc.width * desc.height)
         self._rig.observe(record.handle, lambda seen: self._develop_recorded(record, frame, seen))
 
     def _develop_recorded(self, record: Pictured, frame: int, surface: Surface) -> None:

@@ -23,6 +23,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.parsers import parser_name
 from dp2emu.errors import CaptureError, Dp2Error, Unsupported, UsageError
 from dp2emu.gpu.device.timing import Timing, instant, parse_timing
+from dp2emu.gpu.work_budget import PICTURED
 from dp2emu.places import Place, working_at
 from dp2emu.readback import check_readback
 from dp2emu.replay import compare
@@ -63,7 +64,11 @@ class Watcher(msgspec.Struct, frozen=True):
 
 
 class Recording(Protocol):
-    """A source of records to replay: a capture file of any form, or text read as one."""
+    """A source of records to replay: a capture file of any form, or text read as one.
+
+    A source may have ``bytes_read``, the size of its file, or of a pipe what was read so far:
+    draws raise the limits of a capture only as far as that allows (``limits.raising_draws``).
+    """
 
     @property
     def name(self) -> str:
@@ -101,7 +106,7 @@ def replay(
     options = options or Options()
     driver = Driver(timing or instant(), options)
     with Document(document) as page:
-        player = Player(rig or driver, capture.name, page, watcher or Watcher(), options)
+        player = Player(rig or driver, capture, page, watcher or Watcher(), options)
         if pictures is not None:
             player.photograph(pictures)
         journal = Journal() if hasattr(rig, "restart") else None
@@ -140,11 +145,16 @@ class Player:
     """Performs records on a rig and reports results.  Mutable: records change it."""
 
     def __init__(
-        self, rig: Rig, stream: str, document: Document, watcher: Watcher, options: Options
+        self,
+        rig: Rig,
+        capture: Recording | None,
+        document: Document,
+        watcher: Watcher,
+        options: Options,
     ) -> None:
         self.tally = Tally()
         self._rig = rig
-        self._stream = stream
+        self._stream = "" if capture is None else capture.name
         self._document = document
         self._watcher = watcher
         self._options = options
@@ -160,6 +170,8 @@ class Player:
         self._buffers: dict[int, int] = {}
         self.api_calls = ApiCalls()
         self.failure: RigFailure | None = None
+        if isinstance(rig, Driver):
+            rig.gpu.play_from(lambda: getattr(capture, "bytes_read", None))
 
     def photograph(self, wanted: Pictures) -> None:
         """Take pictures from here on.  Raises UsageError if the rig cannot show surfaces."""
@@ -169,9 +181,14 @@ class Player:
         self._photographer = self._photographer_of(cast(Observable, self._rig), wanted)
 
     def _photographer_of(self, rig: Observable, wanted: Pictures) -> Photographer:
-        made = Photographer(rig, wanted, self._picture, self._data)
+        made = Photographer(rig, wanted, self._picture, self._data, self._take)
         made.only_recorded = self._imported
         return made
+
+    def _take(self, pixels: int) -> None:
+        """Count pixels of a picture.  Raises Exceeded for too many."""
+        if isinstance(self._rig, Driver):
+            self._rig.gpu.budget.observe(PICTURED * pixels)
 
     def place(self) -> Place:
         """The call that is being performed, or otherwise the next one.
@@ -246,7 +263,8 @@ class Player:
         """Finish and picture the Direct3D 10/11 devices that the capture did not destroy."""
         if self._facade is None:
             return
-        self._facade.finish()
+        with self._reporting():
+            self._facade.finish()
         for device in self._facade.devices():
             self._photograph(Photographer.context_goes, device)
         for time, cause in self._facade.adapter.disturbances:
@@ -595,7 +613,7 @@ def _failure_of(rig: Restartable, records: Iterable[Record]) -> RigFailure | Non
     """Perform records on a fresh driver of ``rig``; returns its failure, if any."""
     rig.restart()
     with Document(None) as page:
-        player = Player(rig, "", page, Watcher(), Options())
+        player = Player(rig, None, page, Watcher(), Options())
         for record in records:
             player.perform(record)
             if player.failure is not None:

@@ -67,6 +67,11 @@ class Import:
         """The error that ended the trace early, None if it is complete."""
         return self._trace.damage
 
+    @property
+    def bytes_read(self) -> int:
+        """Size of the trace's file, or of a pipe the number of bytes that were read."""
+        return self._trace.bytes_read
+
     def records(self) -> Iterator[Record]:
         """Every record in order.  Each call of this method reads the trace from its start."""
         made: list[Record] = [Annotation(IMPORTED, PurePath(self.name).name)]

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from dp2emu.errors import ShaderError
 from dp2emu.identity_cache import identity_cached
-from dp2emu.limits import Limits
+from dp2emu.limits import Limits, Source, raising_draws
 from dp2emu.shader import ir
 
 KERNEL = 400
@@ -89,11 +89,13 @@ class CompileBudget:
 
     Code is counted once, at its first use.  It is known by its hash, so that a long replay does
     not keep its programs alive.  ``Gpu`` resets ``call``, the units of the current call, and
-    counts queued draws in ``draws``: each lets the capture use more (``DRAW``).
+    counts queued draws in ``draws``: each lets the capture use more (``DRAW``), as many as the
+    ``source`` allows.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, source: Source | None = None) -> None:
         self._limits = limits
+        self.source = source
         self._known: set[int] = set()
         self.call = self._capture = self.draws = 0
 
@@ -148,7 +150,8 @@ class CompileBudget:
 
     def _allow(self, more: int) -> None:
         self._limits.check("call_compile", self.call, more)
-        earned = self.draws * DRAW
+        draws, source = self.draws, self.source
+        earned = DRAW * (draws if source is None else raising_draws(draws, source))
         self._limits.check("capture_compile", max(self._capture - earned, 0), more)
 
     def _spend(self, units: int) -> None:

@@ -236,7 +236,7 @@ def test_every_fact_that_changes_is_noted_but_those_of_objects(path: File) -> No
     )
     driver = Driver()
     with Document(None) as page:
-        player = Player(driver, "", page, Watcher(), Options())
+        player = Player(driver, None, page, Watcher(), Options())
         follower = Follower(player, driver, (setters._BEGIN, (1 << 40, 0)), owner, {})
         driver.command_taps.append(follower.tap)
         for record in records:

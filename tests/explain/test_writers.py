@@ -9,15 +9,18 @@ import pytest
 
 from dp2emu.capture.records import MemoryWritten, Record, SurfaceCreated, SurfaceDestroyed
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Absent, UsageError
+from dp2emu.errors import Absent, Exceeded, UsageError
+from dp2emu.explain import writers
 from dp2emu.explain.address import parse_address
 from dp2emu.explain.events import Event
 from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.explain.writers import Answer, Resource, accesses_to, parse_range, parse_resource
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
+from dp2emu.limits import Limits
 from dp2emu.shader.engines import ENGINES
 from tests.explain.opening import FIRST_LIGHT, FOLDER, REAL, opened
+from tests.refusals import refuses
 from tests.replay.authoring import SETTING, called, capture_of, clear
 
 MOVES = FOLDER / "moves.dp2"
@@ -153,3 +156,30 @@ def test_a_number_of_an_object_that_is_no_handle_is_told() -> None:
         accesses_to(capture, Resource(999))
     with opened(FIRST_LIGHT) as capture, pytest.raises(Absent, match=r"surface 999 up to there$"):
         accesses_to(capture, Resource(999))
+
+
+def test_bytes_that_are_compared_are_limited() -> None:
+    """Each draw may have changed any byte of the target."""
+    limits = Limits(observed_bytes=1 << 16)
+    with opened(FIRST_LIGHT) as capture, pytest.raises(Exceeded) as raised:
+        accesses_to(capture, Resource(2), options=Options(limits=limits))
+    assert refuses(raised.value, "observed_bytes", 1 << 16)
+    assert raised.value.token is not None
+
+
+def test_an_answer_of_too_many_ranges_asks_for_a_smaller_range(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = sum(len(each.runs) for each in asked(FIRST_LIGHT, 2).writers)
+    monkeypatch.setattr(writers, "RUNS", runs)
+    asked(FIRST_LIGHT, 2)
+    monkeypatch.setattr(writers, "RUNS", runs - 1)
+    with pytest.raises(UsageError, match=f"more than {runs - 1:,} ranges: give a smaller range"):
+        asked(FIRST_LIGHT, 2)
+    asked(FIRST_LIGHT, 2, "0-63")
+
+
+def test_pieces_of_a_large_resource_are_told_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = asked(FIRST_LIGHT, 2)
+    monkeypatch.setattr(writers, "_PIECE", 100)
+    assert asked(FIRST_LIGHT, 2) == whole

@@ -78,6 +78,11 @@ class Trace(Closable):
         """Properties of the traced process: ``process.name`` and ``process.commandLine``."""
         return self._reader.properties
 
+    @property
+    def bytes_read(self) -> int:
+        """Size of the file, or of a pipe the number of bytes that were read."""
+        return self._source.offset if self._source.size is None else self._source.size
+
     def calls(self) -> Iterator[TraceCall]:
         """Calls in the order of their leave events, up to the damage; then the unfinished ones.
 

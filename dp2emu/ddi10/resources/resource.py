@@ -310,7 +310,7 @@ class StreamOutputProgress(msgspec.Struct, eq=False):
     filled: Filled = msgspec.field(default_factory=Filled)
 
 
-class Resource(msgspec.Struct, eq=False):
+class Resource(msgspec.Struct, eq=False, weakref=True):
     """A resource and its current memory.  Mutable: a discard or a rotation replaces the memory.
 
     ``allocations`` are the handles of its memory in ``Gpu.residency``.  ``mapped`` has the mapped

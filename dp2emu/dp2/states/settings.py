@@ -46,6 +46,7 @@ from dp2emu.dp2.states.setting_kinds import COMMANDS, ONLY, PLAIN, Kind, stage_i
 from dp2emu.dp2.states.stage7 import WRAPS, stage_states
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import Indices, Stream
+from dp2emu.gpu.operation_costs import EXECUTED, STORED
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.limits import GENEROUS, Limits
 from dp2emu.shader.stages import STAGES
@@ -461,11 +462,15 @@ class Blocks:
 
     Methods raise Fault: D3DERR_DRIVERINVALIDCALL for an operation that is not allowed while a
     block is, or is not, being recorded; DDERR_INVALIDPARAMS for an unknown handle;
-    DDERR_OUTOFMEMORY beyond the limits.
+    DDERR_OUTOFMEMORY beyond the limits.  ``operate`` counts operations before they are executed
+    (``gpu.operation_costs``), and raises Exceeded for too many.
     """
 
-    def __init__(self, limits: Limits = GENEROUS) -> None:
+    def __init__(
+        self, limits: Limits = GENEROUS, operate: Callable[[int], None] = lambda count: None
+    ) -> None:
         self._limits = limits
+        self._operate = operate
         self._blocks: dict[int, Block] = {}
         self._recording: tuple[int, Block] | None = None
         self._settings = 0
@@ -512,13 +517,16 @@ class Blocks:
     def execute(self, context: DeviceState, handle: int) -> None:
         """Write the settings of a state block."""
         self._idle("executed")
-        for key, value in self._find(handle).items():
+        block = self._find(handle)
+        self._operate(EXECUTED * len(block))
+        for key, value in block.items():
             write(context, key, value)
 
     def capture(self, context: DeviceState, handle: int) -> None:
         """Replace every value in a block by the current one; no setting is added or removed."""
         self._idle("captured")
         block = self._find(handle)
+        self._operate(STORED * len(block))
         for key in block:
             block[key] = read(context, key)
 
@@ -533,7 +541,9 @@ class Blocks:
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
         if type not in _TYPES:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"state block type {type}")
-        self._keep(handle, values_of(context, StateBlockType(type)))
+        made = values_of(context, StateBlockType(type))
+        self._operate(STORED * len(made))
+        self._keep(handle, made)
 
     def _keep(self, handle: int, block: Block) -> None:
         old = self._blocks.get(handle)

@@ -15,6 +15,7 @@ from dp2emu.diff.images import EXACT, Allowance
 from dp2emu.diff.judging import References
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.states.inspect import Facts
 from dp2emu.dp2.table import Token
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.escaping import plain
@@ -39,6 +40,7 @@ from dp2emu.explain.setters import Setter
 from dp2emu.gpu.command.packets import Draw, Packet
 from dp2emu.gpu.command.queries import COUNTER_NAMES
 from dp2emu.gpu.device.timing import Timing
+from dp2emu.gpu.operation_costs import draw_operations, operations_of
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.replay import Pictures, Recording, Tally, Watcher
 from dp2emu.replay.frames import EVERY, Frames
@@ -58,6 +60,11 @@ LABEL_CHARACTERS = 200
 
 _counters = attrgetter(*COUNTER_NAMES)
 _SURFACE = re.compile(r"_surface([0-9]{1,18})\.png$")
+
+
+EVENT_BYTES, OPERATION_BYTES, FACT_BYTES = 10_000_000, 25_000, 100_000
+"""Bytes that an event of the page, each of its operations, and each object of the state behind a
+token or call count as: an event takes 2 ms, and five times as long as the GPU takes for it."""
 
 
 class _Issued(NamedTuple):
@@ -101,6 +108,7 @@ class Collector(Observer):
         self.uncompared = 0
         self._times: dict[Origin, int] = {}
         self._copies: list[Copied] = []
+        self._over = False
 
     def fault(self, error: Dp2Error) -> None:
         """Note an error of the capture at the last event."""
@@ -141,7 +149,7 @@ class Collector(Observer):
 
     def shows(self, event: Event) -> bool:
         """Whether an event is on the page."""
-        return event.number in self._wanted and len(self.events) < EVENTS
+        return event.number in self._wanted and not self._is_full
 
     def issued(self, origin: Origin, stage: Stage) -> None:
         """Keep what changed in the state, and the bound shaders, until the events execute."""
@@ -149,6 +157,7 @@ class Collector(Observer):
         if self._complete:
             return
         facts = stage.facts(origin, queries=False)  # the page has them elsewhere
+        self._over = not stage.gpu.budget.observes(FACT_BYTES * _facts_in(facts))
         context = str(origin.device)
         setter = self.settings.setter_in(context)
         last = self.states.changes(context, facts, setter) if facts else {}
@@ -183,14 +192,19 @@ class Collector(Observer):
 
     def _next_is_shown(self) -> bool:
         """Whether the next event is on the page."""
-        return self.left_out + len(self.events) in self._wanted and len(self.events) < EVENTS
+        return self.left_out + len(self.events) in self._wanted and not self._is_full
 
     @property
     def _complete(self) -> bool:
         """Whether no later event is on the page."""
         last = self._wanted.last
         past = last is not None and self.left_out + len(self.events) > last
-        return past or len(self.events) >= EVENTS
+        return past or self._is_full
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether the page has as many events as it may have."""
+        return self._over or len(self.events) >= EVENTS
 
     def handle(self, name: str, call: int | None) -> int | None:
         """The surface of a picture of the replay, by the API call that took it or its name."""
@@ -201,6 +215,8 @@ class Collector(Observer):
 
     def before(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Keep the contents that the event is about to change, and the counters."""
+        if self.shows(event) and packet is not None:
+            self._over = not stage.gpu.budget.observes(_shown_bytes(packet))
         if not self.shows(event):
             return
         if event.frame != self._frame:
@@ -209,7 +225,7 @@ class Collector(Observer):
         for handle, surface in _surfaces(event, packet, stage):
             self.surfaces.setdefault(handle, _described(handle, surface))
             if event.kind is not EventKind.WRITE:
-                self.targets.watch(event.number, handle, surface)
+                self.targets.watch(event.number, handle, surface, stage.gpu.budget.observes)
         self._mesh = self.meshes.number(packet) if isinstance(packet, Draw) else None
         self._before = _counters(stage.gpu.counters)
 
@@ -237,7 +253,7 @@ class Collector(Observer):
             _row(event) | {
                 "arguments": issued.arguments,
                 "shaders": self.shaders.numbers(packet, issued.assemblies),
-                "textures": self.textures.numbers(packet, stage.handle),
+                "textures": self.textures.numbers(packet, stage),
                 "mesh": self._mesh,
                 "counters": moved,
             }
@@ -342,6 +358,17 @@ def report_model(
         "differences": [] if judge is None else judge.sorted_rows(),
         "histories": _by_series(past, found.targets.rows()),
     }
+
+
+def _facts_in(facts: Facts) -> int:
+    """The number of JSON objects in a state, those in lists left out."""
+    return 1 + sum(_facts_in(each) for each in facts.values() if isinstance(each, dict))
+
+
+def _shown_bytes(packet: Packet) -> int:
+    """The bytes that an event on the page counts as among those that the verb observes."""
+    operations = draw_operations(packet) if isinstance(packet, Draw) else operations_of(packet)
+    return EVENT_BYTES + OPERATION_BYTES * operations
 
 
 def _by_series(past: Histories, series: list[dict[str, Any]]) -> dict[str, Any]:

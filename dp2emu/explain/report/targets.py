@@ -13,6 +13,7 @@ from dp2emu.d3d.formats import FormatRow
 from dp2emu.explain.report.pictures import Blobs, Box, PictureSeries
 from dp2emu.gpu.resource.heap import BUFFERS, Surface
 from dp2emu.gpu.transfer.copy_resolve import resolve
+from dp2emu.gpu.work_budget import PICTURED
 from dp2emu.picture import DEPTHS, STENCILS, has_picture, rgba, shades
 
 Shows = Literal["color", "depth", "stencil"]
@@ -23,6 +24,8 @@ FRAME_CHARACTERS = 7_000_000
 """Maximum size of the stored pictures after which no further one is stored."""
 SURFACES = 64
 """Maximum number of surfaces whose pictures are stored."""
+_PIECE = 1 << 20
+"""Number of bytes that are compared at once, in whole rows."""
 
 
 class _Target(NamedTuple):
@@ -44,9 +47,17 @@ class TargetPictures:
         self.dropped = 0
         self._targets: dict[int, _Target] = {}
         self._stale: set[int] = set()
+        self._observes: Callable[[int], bool] = lambda size: True
+        self._over = False
 
-    def watch(self, event: int, handle: int, surface: Surface) -> None:
-        """Store the content of a surface that event ``event`` is about to change."""
+    def watch(
+        self, event: int, handle: int, surface: Surface, observes: Callable[[int], bool]
+    ) -> None:
+        """Store the content of a surface that event ``event`` is about to change.
+
+        ``observes`` returns whether there is room for bytes that are compared and encoded.
+        """
+        self._observes = observes
         known = self._targets.get(handle)
         if known is not None and _same(known.surface, surface):
             return
@@ -58,6 +69,9 @@ class TargetPictures:
             self.dropped += 1
             return
         if not shown:
+            return
+        if not self._affords(surface, surface.width * surface.height * len(shown)):
+            self.dropped += 1
             return
         memory = _memory(surface)
         whole = 0, 0, surface.width, surface.height
@@ -74,6 +88,8 @@ class TargetPictures:
     def changed(self, event: int, handles: Iterable[int]) -> None:
         """Store what event ``event`` changed in surfaces, unless the page is full."""
         wanted = [handle for handle in handles if handle in self._targets]
+        if self._over:
+            return
         if self.blobs.size < EVENT_CHARACTERS:
             for handle in wanted:
                 self._store(event, handle)
@@ -85,7 +101,7 @@ class TargetPictures:
     def frame_ends(self, event: int) -> None:
         """Store the surfaces whose changes were not stored, at the last event of a frame."""
         stale, self._stale = self._stale, set()
-        if self.blobs.size < FRAME_CHARACTERS:
+        if self.blobs.size < FRAME_CHARACTERS and not self._over:
             for handle in sorted(stale):
                 self._store(event, handle)
 
@@ -97,12 +113,28 @@ class TargetPictures:
 
     def _store(self, event: int, handle: int) -> None:
         surface, last, series = self._targets[handle]
+        if not self._affords(surface, 0):
+            self._end(event)
+            return
         box = _changed(surface, last, _memory(surface))
         if box is None:
+            return
+        if not self._observes(PICTURED * box[2] * box[3] * len(series)):
+            self._end(event)
             return
         for each in series:
             part = _part(surface, each.shows, box)
             each.add(event, part, box)
+
+    def _affords(self, surface: Surface, pixels: int) -> bool:
+        """Whether there is room for a comparison of a surface, and for pictured pixels."""
+        return self._observes(surface.data.nbytes + PICTURED * pixels)
+
+    def _end(self, event: int) -> None:
+        """Store no picture from event ``event`` on: the verb has observed too many bytes."""
+        self._over = True
+        if self.complete is None:
+            self.complete = event - 1
 
 
 def _same(one: Surface, other: Surface) -> bool:
@@ -136,16 +168,24 @@ def _memory(surface: Surface) -> NDArray[np.uint8]:
 
 def _changed(surface: Surface, last: NDArray[np.uint8], now: NDArray[np.uint8]) -> Box | None:
     """The box of pixels in which ``now`` differs from ``last``, which becomes equal to it."""
-    rows = np.flatnonzero((now != last).any(axis=1))
-    if not len(rows):
+    step = max(1, _PIECE // now.shape[1])
+    rows: list[int] = []
+    columns = np.zeros(now.shape[1], np.bool_)
+    for first in range(0, len(now), step):
+        new, old = now[first : first + step], last[first : first + step]
+        if np.array_equal(new, old):
+            continue
+        there = new != old
+        changed = np.flatnonzero(there.any(axis=1)) + first
+        rows += (int(changed[0]), int(changed[-1]))
+        columns |= there.any(axis=0)
+        old[...] = new
+    if not rows:
         return None
-    top, bottom = int(rows[0]), int(rows[-1]) + 1
-    there = now[top:bottom] != last[top:bottom]
-    last[top:bottom] = now[top:bottom]
-    columns = np.flatnonzero(there.any(axis=0))
+    across = np.flatnonzero(columns)
     size = now.shape[1] // surface.width
-    left, right = int(columns[0]) // size, int(columns[-1]) // size + 1
-    return left, top, right - left, bottom - top
+    left, right = int(across[0]) // size, int(across[-1]) // size + 1
+    return left, rows[0], right - left, rows[-1] + 1 - rows[0]
 
 
 def _part(surface: Surface, shows: str, box: Box) -> NDArray[Any]:

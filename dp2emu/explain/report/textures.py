@@ -12,17 +12,21 @@ from numpy.typing import NDArray
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.errors import Unsupported
 from dp2emu.explain.accesses import later_stages
+from dp2emu.explain.playback import Stage
 from dp2emu.explain.report.pictures import picture_row
 from dp2emu.explain.report.targets import format_name, shows_of
 from dp2emu.gpu.command.bindings import TextureBinding, Textures
 from dp2emu.gpu.command.packets import Dispatch, Draw, Packet
 from dp2emu.gpu.resource.heap import BUFFERS, Surface
+from dp2emu.gpu.work_budget import PICTURED
 from dp2emu.picture import has_picture, take_depth, take_picture
 
 SIDE = 128
 """Maximum width and height of a stored texture; a larger one is thinned out."""
 CHARACTERS = 800_000
 """Maximum size of all stored textures, after which further ones have no picture."""
+_CHECKED = 2
+"""Bytes that one counts as of which a checksum is computed."""
 
 
 class TextureContents:
@@ -31,31 +35,31 @@ class TextureContents:
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
         self.without = 0
-        self._numbers: dict[tuple[int, int], int] = {}
+        self._numbers: dict[tuple[int, int | None], int] = {}
         self._size = 0
 
-    def numbers(self, packet: Packet | None, handle: Any) -> list[tuple[str, int, int]]:
-        """Stage, slot and number of the row of each texture that a packet reads.
-
-        ``handle`` is a function from a surface to its handle.
-        """
+    def numbers(self, packet: Packet | None, on: Stage) -> list[tuple[str, int, int]]:
+        """Stage, slot and number of the row of each texture that a packet reads."""
         return [
-            (stage, slot, self._number(binding.surface, handle))
+            (stage, slot, self._number(binding.surface, on))
             for stage, slot, binding in _bound(packet)
             if binding.surface.desc.kind not in BUFFERS
         ]
 
-    def _number(self, surface: Surface, handle: Any) -> int:
-        level = surface.subresources[0]
-        key = handle(surface), zlib.crc32(surface.data[: level.pitch * level.rows].data)
+    def _number(self, surface: Surface, stage: Stage) -> int:
+        size, budget = _top_bytes(surface), stage.gpu.budget
+        there = budget.observes(_CHECKED * size)
+        key = stage.handle(surface), zlib.crc32(surface.data[:size].data) if there else None
         if key not in self._numbers:
             self._numbers[key] = len(self.rows)
-            self.rows.append(self._row(key[0], surface))
+            pixels = surface.width * surface.height
+            there = there and self._size < CHARACTERS and budget.observes(PICTURED * pixels)
+            self.rows.append(self._row(key[0], surface, pictured=there))
         return self._numbers[key]
 
-    def _row(self, handle: int, surface: Surface) -> dict[str, Any]:
+    def _row(self, handle: int, surface: Surface, *, pictured: bool) -> dict[str, Any]:
         picture = None
-        image = _image(surface) if self._size < CHARACTERS else None
+        image = _image(surface) if pictured else None
         if image is None:
             self.without += 1
         else:
@@ -71,6 +75,11 @@ class TextureContents:
             "levels": surface.desc.levels,
             "picture": picture,
         }
+
+
+def _top_bytes(surface: Surface) -> int:
+    level = surface.subresources[0]
+    return level.pitch * level.rows
 
 
 def _bound(packet: Packet | None) -> list[tuple[str, int, TextureBinding]]:

@@ -36,13 +36,14 @@ from dp2emu.gpu.draw.draw_stages import Caches, count_work, execute_draw, prepar
 from dp2emu.gpu.draw.probe import Witness, WitnessProbe
 from dp2emu.gpu.input_assembler.indirect_arguments import direct_dispatch, direct_draw
 from dp2emu.gpu.input_assembler.vertex_fetch import measured
+from dp2emu.gpu.operation_costs import draw_operations, operations_of
 from dp2emu.gpu.resource.heap import Heap
 from dp2emu.gpu.resource.memory_residency import Budgets, Residency
 from dp2emu.gpu.shader_resources.constant_buffers import with_constants
 from dp2emu.gpu.transfer import copy_resolve
 from dp2emu.gpu.transfer.clear_blit import execute_blit, execute_clear
 from dp2emu.gpu.work_budget import NOTHING_LEFT, NOTHING_SPENT, WorkBudget, added, most_of_batched
-from dp2emu.limits import Limits
+from dp2emu.limits import Limits, Source
 from dp2emu.shader import reference
 from dp2emu.shader.engines import usable
 from dp2emu.shader.reference import Run
@@ -72,6 +73,11 @@ _COMPILED: frozenset[type[Packet]] = frozenset(
     (packets.IndirectDraw, packets.Dispatch, Predicated)
 )
 """Types of the packets besides ``Draw`` that may need compiled code."""
+
+_RAISING: frozenset[type[Packet]] = frozenset(
+    (packets.Blit, packets.Copy, packets.IndirectDraw, packets.Dispatch)
+)
+"""Types of the packets besides ``Draw`` that raise the limits of a capture."""
 
 _VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
 """Flags of ``Observes`` as plain integers: an operation on flags costs more than a snapshot."""
@@ -116,15 +122,17 @@ class Gpu:
         self.packet_taps: list[Callable[[Packet, int], None]] = []
         self.report_taps: list[Callable[[Report], None]] = []
         self.pixel_taps: list[Witness] = []
+        self._source: Source | None = None
         self._begin()
 
     def _begin(self) -> None:
         """Set everything that execution changes, except memory."""
         self._batch = DrawBatch(self._run_programs, self._threads)
         self.executed_draws = 0
-        self.budget = WorkBudget(self.heap.limits)
+        self.budget = WorkBudget(self.heap.limits, self._source)
         self._promised, self._room = NOTHING_SPENT, NOTHING_LEFT
-        self.code_budget = CodeBudget(self.heap.limits)
+        self.code_budget = CodeBudget(self.heap.limits, self._source)
+        self._draw_operations = 0
         self.counters = Counters()
         self.now = 0
         self._free = 0
@@ -158,7 +166,8 @@ class Gpu:
 
     def begin_call(self) -> None:
         """Reset the counts of work and of queued draws that limit a single call."""
-        self.budget.call, self.budget.draws = NOTHING_SPENT, 0
+        budget = self.budget
+        budget.call, budget.draws, budget.begun = NOTHING_SPENT, 0, budget.operations
         self.code_budget.call = 0
 
     @unchecked
@@ -174,8 +183,8 @@ class Gpu:
             if type(packet) is Draw:
                 self.budget.begin_draw()
                 self._count_code(packet)
-            elif type(packet) in _COMPILED:
-                self.code_budget.packet(packet)
+            elif type(packet) not in _QUERYING:
+                self._count_other(packet)
         except Dp2Error:
             raise
         except FOREIGN:
@@ -204,6 +213,22 @@ class Gpu:
             or draw.post_vertex is not later
         ):
             budget.draw(draw)
+            self._draw_operations = draw_operations(draw)
+        if Draw not in self.skipped:
+            self.budget.operate(self._draw_operations)
+
+    def _count_other(self, packet: Packet) -> None:
+        if type(packet) in _COMPILED:
+            self.code_budget.packet(packet)
+        if type(packet) in _RAISING:
+            self.budget.begin_transfer()
+        if type(packet) not in self.skipped:
+            self.budget.operate(operations_of(packet))
+
+    @unchecked
+    def play_from(self, source: Source) -> None:
+        """Let no more draws raise the limits of a capture than the size of its file allows."""
+        self._source = self.budget.source = self.code_budget.source = source
 
     @unchecked
     def advance(self, ticks: int) -> None:

@@ -7,6 +7,7 @@ operations.  Blits copy stored pixels; only a copy to another format converts co
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -333,15 +334,20 @@ def _color_word(surface: Surface, color: int | pixel_format.Color, *, srgb: bool
     format holds them; integer formats truncate it.
     """
     row = pixel_format.color_format(surface)
-    # Float colours are not cached: equal keys may have different bits (-0.0 and 0.0).
     if isinstance(color, int):
         return _code_word(row.format, color, srgb=srgb)
-    return _word(row, color, srgb=srgb)
+    return _float_word(row.format, struct.pack("<4d", *color), srgb=srgb)
 
 
 @lru_cache(maxsize=64)
 def _code_word(format: AnyFormat, color: int, *, srgb: bool) -> Any:
     return _word(ROWS[format], color, srgb=srgb)
+
+
+@lru_cache(maxsize=64)
+def _float_word(format: AnyFormat, color: bytes, *, srgb: bool) -> Any:
+    """``color`` has the bits of four floats: equal floats may have others (-0.0 and 0.0)."""
+    return _word(ROWS[format], struct.unpack("<4d", color), srgb=srgb)
 
 
 def _word(row: FormatRow, color: int | pixel_format.Color, *, srgb: bool) -> Any:

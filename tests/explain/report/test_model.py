@@ -34,6 +34,7 @@ from dp2emu.explain.state import found_setters, state_at
 from dp2emu.gpu.command.packets import Draw, Packet
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.draw.probe import Probe
+from dp2emu.limits import Limits
 from dp2emu.picture import encode_png, take_depth, take_picture
 from dp2emu.replay.frames import Frames
 from tests.cli.running import dp2emu
@@ -410,6 +411,19 @@ def test_histories_are_spread_over_the_pixels_that_differ() -> None:
     assert len(chosen) == 48
     assert (chosen[0].x, chosen[-1].x) == (0, 999)
     assert affordable(spots, draws=10**6) == spots[:1]
+
+
+def test_a_page_ends_where_the_verb_has_observed_too_much() -> None:
+    """The clear has room, the draw behind it has none."""
+    found = model_of_page.EVENT_BYTES + 60 * model_of_page.FACT_BYTES
+    options = Options(limits=Limits(observed_bytes=found + 20_000_000))
+    with opened(FIRST_LIGHT) as capture:
+        model = report_model(capture, options=options)
+    with opened(FIRST_LIGHT) as capture:
+        count = len(report_model(capture)["events"])
+    shown = len(model["events"])
+    assert 0 < shown < count
+    assert f"{count - shown} events are not on this page" in model["notes"][0]
 
 
 def test_only_the_chosen_events_are_on_the_page(first_light: dict[str, Any]) -> None:
