@@ -79,6 +79,7 @@ GPU: tuple[str, ...] = (
     "pixel_shader",
     "output_merger",
     "transfer",
+    "operation_costs",
     "work_budget",
     "code_budget",
     "compile",
