@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
+import pytest
+
+from dp2emu.explain import shader_trace
 from tests.cli.running import dp2emu
 from tests.tools.loading import ROOT
 
@@ -75,6 +79,16 @@ def test_a_draw_that_a_limit_ends_is_told_by_the_limit_and_no_disagreement() -> 
     assert (ran.code, ran.out) == (3, b"")
     assert ran.err.startswith(f"dp2emu: {STREAM}: call 1: limit capture_pixels: ")
     assert ran.err.count("\n") == 1
+
+
+def test_a_trace_that_is_too_long_names_file_call_and_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shader_trace, "MOST_STEPS", 3)
+    ran = dp2emu(*PIXEL, "--all")
+    assert (ran.code, ran.out) == (3, b"")
+    wanted = rf"dp2emu: {re.escape(str(STREAM))}: call 1, \w+: traces of more than 3 steps\n"
+    assert re.fullmatch(wanted, ran.err)
 
 
 def test_what_the_fixed_function_loads_has_the_name_of_its_state() -> None:
