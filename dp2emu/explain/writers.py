@@ -22,7 +22,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import Absent, Dp2Error, Exceeded, UsageError
 from dp2emu.explain.accesses import Access, Span, accesses_of, overlaps, root_of
 from dp2emu.explain.address import Address, find, matches
-from dp2emu.explain.events import Event, written_surfaces
+from dp2emu.explain.events import Event, Origin, written_surfaces
 from dp2emu.explain.playback import Observer, Stage, play
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.gpu.device.timing import Timing
@@ -218,6 +218,10 @@ class AccessLog(Observer):
         return self._memory
 
     # Events
+
+    def issued(self, origin: Origin, stage: Stage) -> None:
+        """The front end may have written memory."""
+        self._is_fresh = False
 
     def before(self, event: Event, packet: Packet | None, stage: Stage) -> None:
         """Note what the event declares to read."""

@@ -75,7 +75,7 @@ _COMPILED: frozenset[type[Packet]] = frozenset(
 """Types of the packets besides ``Draw`` that may need compiled code."""
 
 _RAISING: frozenset[type[Packet]] = frozenset(
-    (packets.Blit, packets.Copy, packets.IndirectDraw, packets.Dispatch)
+    (packets.Blit, packets.Copy, packets.IndirectDraw, packets.Dispatch, Predicated)
 )
 """Types of the packets besides ``Draw`` that raise the limits of a capture."""
 
