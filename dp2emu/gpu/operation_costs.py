@@ -6,7 +6,6 @@ A copy of one texel takes as long as one of a thousand, so pixels alone do not b
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil
 from typing import Any
 
 from dp2emu.d3d.dxgi import ROWS
@@ -38,9 +37,7 @@ created."""
 def draw_operations(draw: Draw) -> int:
     """The operations of a draw: the sum of its stages and textures."""
     pipeline, later = draw.pipeline, draw.post_vertex
-    textures = len(pipeline.samplers) + len(pipeline.units)
-    textures += len(pipeline.vertex_samplers) + len(pipeline.vertex_units)
-    total = DRAW + TEXTURE * textures
+    total = DRAW + TEXTURE * pipeline.textures
     if pipeline.raster.fill is not FillMode.SOLID:
         total += LINES
     if later is not None:
@@ -75,8 +72,9 @@ def _dispatch(packet: packets.Dispatch) -> int:
 
 
 def _clear(clear: packets.Clear) -> int:
-    targets = sum(each is not None for each in (*clear.colors, clear.depth))
-    return targets * (PLAIN + ceil(len(clear.rects) / FILLED))
+    colors = clear.colors
+    targets = len(colors) - colors.count(None) + (clear.depth is not None)
+    return targets * (PLAIN + -(-len(clear.rects) // FILLED))
 
 
 def _copy(copy: packets.Copy) -> int:

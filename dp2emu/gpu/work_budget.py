@@ -118,14 +118,18 @@ class WorkBudget:
         self.operations = self.begun = self._observed = 0
         self._enough = min(limits.call_operations, limits.capture_operations)
 
-    def begin_draw(self) -> None:
-        """Count a queued draw, which raises the limits of the capture (``DRAWS``).
+    def begin_draw(self, operations: int = 0) -> None:
+        """Count a queued draw, which raises the limits of the capture (``DRAWS``), and its
+        ``operations``.
 
-        Raises Exceeded for too many of a call: each takes time that no vertex or pixel accounts
-        for.
+        Raises Exceeded for too many draws of a call, or operations: each takes time that no vertex
+        or pixel accounts for.
         """
         self.draws += 1
         self._all_draws += 1
+        self.operations += operations
+        if self.operations > self._enough:
+            self._check_operations()
         if self.draws > self._limits.call_draws:
             self._limits.check("call_draws", self.draws)
 

@@ -14,12 +14,13 @@ from dp2emu.dp2.blt import Blt
 from dp2emu.errors import Exceeded
 from dp2emu.gpu import operation_costs as costs
 from dp2emu.gpu.command.packets import Clear, Copy, CopyBytes, Draw, Packet, Predicated, whole_part
-from dp2emu.gpu.command.pipeline import RasterState
+from dp2emu.gpu.command.pipeline import DepthState, Pipeline, RasterState
 from dp2emu.gpu.command.post_vertex_stages import PostVertexStages
 from dp2emu.gpu.command.stream_targets import StreamOutput
 from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.work_budget import DRAWS, WorkBudget
 from dp2emu.limits import BYTES_PER_DRAW, Limits, raising_draws
+from dp2emu.shader.ir import Program, Stage
 from tests.dp2.rigging import COLOR, Bench, clear, token
 from tests.refusals import refused
 
@@ -140,10 +141,11 @@ def test_a_clear_costs_for_each_target() -> None:
 
 
 def drawing(later: Any = None, textures: int = 0, fill: FillMode = FillMode.SOLID) -> Draw:
-    units = (None,) * textures
-    pipeline = SimpleNamespace(
-        samplers=units, units=units, vertex_samplers=units, vertex_units=units,
-        raster=RasterState(fill=fill),
+    units: Any = (None,) * textures
+    program = Program(Stage.PIXEL, (), (), (), (), ())
+    pipeline = Pipeline(
+        (), RasterState(fill=fill), DepthState(), program, (), (), None,
+        samplers=units, vertex_samplers=units, units=units, vertex_units=units,
     )  # fmt: skip
     return cast(Draw, SimpleNamespace(pipeline=pipeline, post_vertex=later))
 

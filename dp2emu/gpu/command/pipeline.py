@@ -191,6 +191,12 @@ class Pipeline(msgspec.Struct, frozen=True, cache_hash=True, weakref=True, dict=
     by_sample: bool = False
     memory_operations: tuple[MemoryOperation, ...] = ()
 
+    @cached_property
+    def textures(self) -> int:
+        """The number of textures that the vertex and pixel programs sample or read."""
+        sampled = len(self.samplers) + len(self.vertex_samplers)
+        return sampled + len(self.units) + len(self.vertex_units)
+
     def blend_of(self, target: int) -> BlendState | None:
         """The blend state of a target, None if it is not blended."""
         if not self.blends:

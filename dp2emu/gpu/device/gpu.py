@@ -181,8 +181,8 @@ class Gpu:
             raise ArgumentError(f"Gpu.submit: packet is a {type(packet).__name__}, not Packet")
         try:
             if type(packet) is Draw:
-                self.budget.begin_draw()
                 self._count_code(packet)
+                self.budget.begin_draw(self._draw_operations)
             elif type(packet) not in _QUERYING:
                 self._count_other(packet)
         except Dp2Error:
@@ -213,9 +213,7 @@ class Gpu:
             or draw.post_vertex is not later
         ):
             budget.draw(draw)
-            self._draw_operations = draw_operations(draw)
-        if Draw not in self.skipped:
-            self.budget.operate(self._draw_operations)
+            self._draw_operations = 0 if Draw in self.skipped else draw_operations(draw)
 
     def _count_other(self, packet: Packet) -> None:
         if type(packet) in _COMPILED:
