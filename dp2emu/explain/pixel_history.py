@@ -31,10 +31,14 @@ from dp2emu.explain.reasons import reasons_told
 from dp2emu.gpu.command import packets
 from dp2emu.gpu.command.packets import Draw, Packet, Part
 from dp2emu.gpu.device.timing import Timing
+from dp2emu.gpu.operation_costs import draw_operations
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.limits import Limits
 from dp2emu.replay import Watcher
 from dp2emu.replay.player import Recording
+
+HEAVY = 1000
+"""Operations for which a draw counts as another one among those that a history examines."""
 
 SCHEMA = 1
 """Version of the JSON form; it grows when a key changes its meaning."""
@@ -324,11 +328,14 @@ class PixelObserver(Observer):
                 # The execution reports it.
                 self._examined = None
             if self._examined is not None:
-                self._count(event, stage.gpu.heap.limits)
+                self._count(event, packet, stage.gpu.heap.limits)
 
-    def _count(self, event: Event, limits: Limits) -> None:
-        """Count an examined draw, and end the history if that is one too many."""
-        self._draws_examined += 1
+    def _count(self, event: Event, draw: Draw, limits: Limits) -> None:
+        """Count an examined draw, and end the history if that is one too many.
+
+        A draw counts once more for each ``HEAVY`` operations.
+        """
+        self._draws_examined += 1 + draw_operations(draw) // HEAVY
         try:
             limits.check("history_draws", self._draws_examined)
         except Exceeded as error:

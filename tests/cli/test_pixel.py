@@ -11,8 +11,9 @@ from dp2emu.capture.records import Blitted, SurfaceCreated
 from dp2emu.d3d.ddraw import BltEffects, BltFlags
 from dp2emu.d3d.enums import Format
 from dp2emu.dp2.blt import Blt
-from dp2emu.explain import Pixel, history_of
+from dp2emu.explain import Pixel, history_of, pixel_history
 from dp2emu.explain.pixel_text import lines_of
+from dp2emu.gpu.operation_costs import DRAW
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.cli.running import dp2emu
 from tests.replay.authoring import capture_of
@@ -91,6 +92,14 @@ def test_a_history_of_more_draws_than_its_limit_ends_with_the_limit() -> None:
     draws = json.loads(dp2emu("info", STREAM, "--tokens", "--json").out)["tokens"]["DRAWPRIMITIVE"]
     enough = dp2emu("pixel", STREAM, 186, 121, "--limit", f"history_draws={draws}")
     assert enough.out == dp2emu("pixel", STREAM, 186, 121).out
+
+
+def test_a_draw_that_takes_long_counts_as_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    draws = json.loads(dp2emu("info", STREAM, "--tokens", "--json").out)["tokens"]["DRAWPRIMITIVE"]
+    limited = ("pixel", STREAM, 186, 121, "--limit", f"history_draws={draws}")
+    assert dp2emu(*limited).code == 0
+    monkeypatch.setattr(pixel_history, "HEAVY", DRAW)
+    assert f" draws, at most {draws}; raise it with" in dp2emu(*limited).err
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
