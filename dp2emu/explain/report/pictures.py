@@ -15,6 +15,9 @@ Bytes = NDArray[np.uint8]
 Box = tuple[int, int, int, int]
 """Left, top, width and height of a rectangle in pixels."""
 
+SHOWN = 96
+"""Bytes that a pixel of a stored picture counts as among those that the verb observes."""
+
 _WHOLE_AFTER = 12
 """A picture is stored whole again after differences of this many times its area, which a reader
 would have to add up."""

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import FormatRow
-from dp2emu.explain.report.pictures import Blobs, Box, PictureSeries
+from dp2emu.explain.report.pictures import SHOWN, Blobs, Box, PictureSeries
 from dp2emu.gpu.resource.heap import BUFFERS, Surface
 from dp2emu.gpu.transfer.copy_resolve import resolve
-from dp2emu.gpu.work_budget import PICTURED
 from dp2emu.picture import DEPTHS, STENCILS, has_picture, rgba, shades
 
 Shows = Literal["color", "depth", "stencil"]
@@ -119,7 +118,7 @@ class TargetPictures:
         box = _changed(surface, last, _memory(surface))
         if box is None:
             return
-        if not self._observes(PICTURED * box[2] * box[3] * len(series)):
+        if not self._observes(SHOWN * box[2] * box[3] * len(series)):
             self._end(event)
             return
         for each in series:
@@ -128,7 +127,7 @@ class TargetPictures:
 
     def _affords(self, surface: Surface, pixels: int) -> bool:
         """Whether there is room for a comparison of a surface, and for pictured pixels."""
-        return self._observes(surface.data.nbytes + PICTURED * pixels)
+        return self._observes(surface.data.nbytes + SHOWN * pixels)
 
     def _end(self, event: int) -> None:
         """Store no picture from event ``event`` on: the verb has observed too many bytes."""

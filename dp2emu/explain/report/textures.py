@@ -13,12 +13,11 @@ from dp2emu.d3d.dxgi import ROWS
 from dp2emu.errors import Unsupported
 from dp2emu.explain.accesses import later_stages
 from dp2emu.explain.playback import Stage
-from dp2emu.explain.report.pictures import picture_row
+from dp2emu.explain.report.pictures import SHOWN, picture_row
 from dp2emu.explain.report.targets import format_name, shows_of
 from dp2emu.gpu.command.bindings import TextureBinding, Textures
 from dp2emu.gpu.command.packets import Dispatch, Draw, Packet
 from dp2emu.gpu.resource.heap import BUFFERS, Surface
-from dp2emu.gpu.work_budget import PICTURED
 from dp2emu.picture import has_picture, take_depth, take_picture
 
 SIDE = 128
@@ -53,7 +52,7 @@ class TextureContents:
         if key not in self._numbers:
             self._numbers[key] = len(self.rows)
             pixels = surface.width * surface.height
-            there = there and self._size < CHARACTERS and budget.observes(PICTURED * pixels)
+            there = there and self._size < CHARACTERS and budget.observes(SHOWN * pixels)
             self.rows.append(self._row(key[0], surface, pictured=there))
         return self._numbers[key]
 

@@ -7,14 +7,15 @@ import pytest
 
 from dp2emu.d3d.enums import Format
 from dp2emu.explain.report import targets
+from dp2emu.explain.report.pictures import SHOWN
 from dp2emu.explain.report.targets import TargetPictures
 from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.work_budget import PICTURED, WorkBudget
+from dp2emu.gpu.work_budget import WorkBudget
 from dp2emu.limits import Limits
 
 SIDE = 8
 BYTES = 4 * SIDE * SIDE
-WHOLE = BYTES + PICTURED * SIDE * SIDE
+WHOLE = BYTES + SHOWN * SIDE * SIDE
 
 
 def surface() -> Surface:
@@ -38,7 +39,7 @@ def test_a_picture_has_the_box_of_what_changed(
 
 
 def test_pictures_end_where_too_much_was_compared_or_encoded() -> None:
-    budget = WorkBudget(Limits(observed_bytes=WHOLE + BYTES + PICTURED + BYTES))
+    budget = WorkBudget(Limits(observed_bytes=WHOLE + BYTES + SHOWN + BYTES))
     shown, pictures = surface(), TargetPictures()
     pictures.watch(1, 1, shown, budget.observes)
     for event in (1, 2, 3, 4):
