@@ -30,7 +30,7 @@ ElementType = DeclType | DxgiFormat
 """Storage type of an element, of Direct3D 9 or 10."""
 
 
-class Element(msgspec.Struct, frozen=True):
+class Element(msgspec.Struct, frozen=True, weakref=True):
     """A vertex attribute: its stream, byte offset, type and usage.
 
     The tessellator computes attributes whose ``method`` is not the default.  In Direct3D 10 the

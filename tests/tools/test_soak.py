@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,12 +15,12 @@ from tests.tools.loading import ROOT, load_tool
 soak = load_tool("soak")
 
 
-def test_replays_after_the_first_leave_no_object_behind() -> None:
+@pytest.mark.parametrize("stream", ["streams/instances.dp2", ""], ids=["stream", "scene10"])
+def test_replays_after_the_first_leave_no_object_behind(stream: str, tmp_path: Path) -> None:
     """In a process of its own: other tests leave objects of theirs, and threads."""
     command = [sys.executable, "tools/soak.py", "--replays", "140", "--rows", "2"]
-    ran = subprocess.run(
-        [*command, "streams/instances.dp2"], cwd=ROOT, capture_output=True, text=True
-    )
+    path = stream or str(soak.captures(tmp_path)[-1])
+    ran = subprocess.run([*command, path], cwd=ROOT, capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, ""), ran.stdout
     assert ran.stdout.splitlines()[-1] == "levelled off"
 
