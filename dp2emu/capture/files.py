@@ -73,6 +73,11 @@ class Source:
         self._origin, self.size = _measure(stream)
         self.offset = self.mark = self.crc = 0
 
+    @property
+    def bytes_read(self) -> int:
+        """Size of the stream, or of a pipe the number of bytes that were read."""
+        return self.offset if self.size is None else self.size
+
     def take(self, size: int) -> bytes:
         """Exactly ``size`` bytes.  Raises CaptureError if the file ends before."""
         self._check(size)

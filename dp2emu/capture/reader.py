@@ -366,7 +366,7 @@ class Capture(Closable):
     @property
     def bytes_read(self) -> int:
         """Size of the file, or of a pipe the number of bytes that the current pass has read."""
-        return self._source.offset if self.size is None else self.size
+        return self._source.bytes_read
 
     @property
     def skipped(self) -> Mapping[str, int]:

@@ -59,10 +59,9 @@ def _later_operations(stages: PostVertexStages) -> int:
 
 
 def operations_of(packet: Packet) -> int:
-    """The operations of a packet that is not a draw, or only a predicated one."""
+    """The operations of a packet; of a predicated one, those of the packet in it."""
     if isinstance(packet, Predicated):
-        inner = packet.packet
-        return draw_operations(inner) if isinstance(inner, Draw) else operations_of(inner)
+        return operations_of(packet.packet)
     found = _OPERATIONS.get(type(packet))
     return OTHER if found is None else found(packet)
 
@@ -100,6 +99,7 @@ def _levels(packet: packets.GenerateLevels) -> int:
 
 
 _OPERATIONS: dict[type[Packet], Callable[[Any], int]] = {
+    Draw: draw_operations,
     packets.IndirectDraw: lambda packet: draw_operations(packet.draw),
     packets.Dispatch: _dispatch,
     packets.Clear: _clear,

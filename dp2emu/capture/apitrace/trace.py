@@ -81,7 +81,7 @@ class Trace(Closable):
     @property
     def bytes_read(self) -> int:
         """Size of the file, or of a pipe the number of bytes that were read."""
-        return self._source.offset if self._source.size is None else self._source.size
+        return self._source.bytes_read
 
     def calls(self) -> Iterator[TraceCall]:
         """Calls in the order of their leave events, up to the damage; then the unfinished ones.

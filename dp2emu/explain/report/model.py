@@ -40,7 +40,7 @@ from dp2emu.explain.setters import Setter
 from dp2emu.gpu.command.packets import Draw, Packet
 from dp2emu.gpu.command.queries import COUNTER_NAMES
 from dp2emu.gpu.device.timing import Timing
-from dp2emu.gpu.operation_costs import draw_operations, operations_of
+from dp2emu.gpu.operation_costs import operations_of
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.replay import Pictures, Recording, Tally, Watcher
 from dp2emu.replay.frames import EVERY, Frames
@@ -367,8 +367,7 @@ def _facts_in(facts: Facts) -> int:
 
 def _shown_bytes(packet: Packet) -> int:
     """The bytes that an event on the page counts as among those that the verb observes."""
-    operations = draw_operations(packet) if isinstance(packet, Draw) else operations_of(packet)
-    return EVENT_BYTES + OPERATION_BYTES * operations
+    return EVENT_BYTES + OPERATION_BYTES * operations_of(packet)
 
 
 def _by_series(past: Histories, series: list[dict[str, Any]]) -> dict[str, Any]:
